@@ -1,7 +1,7 @@
 /**
- * Every route, in one table. A key is the method and the path as a client writes them; a row says
- * what goes in, what comes out, and how it may fail. Handlers, checks, types, the typed client and
- * the OpenAPI document follow from it.
+ * All routes in one table. A key is the method and path as a client writes them; a row defines the
+ * request, the response and the possible failures. Handlers, validation, types, the typed client
+ * and the OpenAPI document are derived from it.
  */
 import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './operation/attempt.ts';
@@ -38,7 +38,7 @@ export type RouteName = keyof Contract;
 type PartOf<R, Part extends string> =
   R extends Record<Part, infer S extends TSchema> ? Static<S> : undefined;
 
-/** What a route is asked with, and what it answers. */
+/** The request and response types of a route. */
 export type ParamsOf<Name extends RouteName> = PartOf<Contract[Name], 'params'>;
 export type QueryOf<Name extends RouteName> = PartOf<Contract[Name], 'query'>;
 export type BodyOf<Name extends RouteName> = PartOf<Contract[Name], 'body'>;

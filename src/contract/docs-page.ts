@@ -1,11 +1,11 @@
-/** The contract as a page: one file, no scripts, nothing from elsewhere. */
+/** The contract as an HTML page: one file, without scripts or external resources. */
 import { createHash } from 'node:crypto';
 import { failures } from '../kernel/failure/failure.ts';
 import { contract, type Route } from './contract.ts';
 
 export interface DocsPage {
   readonly html: string;
-  /** Allows this page's style, and nothing else. */
+  /** Allows the style of this page, and nothing else. */
   readonly policy: string;
 }
 
@@ -30,11 +30,11 @@ export function docsPage(): DocsPage {
   const html = [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>Pawl: the HTTP interface</title><style>${style}</style></head><body>`,
-    '<h1>Pawl: the HTTP interface</h1>',
+    `<title>Pawl: HTTP API</title><style>${style}</style></head><body>`,
+    '<h1>Pawl: HTTP API</h1>',
     '<p>JSON in and out. Errors are <code>application/problem+json</code> with a ',
-    '<a href="#failures">code</a>. Where keys are configured, send yours as ',
-    '<code>X-API-Key</code>. For programs: <a href="/openapi.json">openapi.json</a>.</p>',
+    '<a href="#failures">code</a>. If API keys are configured, send yours as ',
+    '<code>X-API-Key</code>. Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>',
     `<nav>${groups.map((name) => `<a href="#${name}">${name}</a>`).join('')}`,
     '<a href="#failures">Failures</a></nav>',
     ...groups.map(groupHtml),
@@ -63,8 +63,8 @@ function routeHtml(name: string, route: Route): string {
     schemaHtml('Query', route.query),
     schemaHtml('Headers', route.headers),
     schemaHtml('Body', route.body),
-    route.example === undefined ? '' : `<p>For example:</p>${json(route.example)}`,
-    schemaHtml(`Answers ${route.status}`, route.answer),
+    route.example === undefined ? '' : `<p>Example:</p>${json(route.example)}`,
+    schemaHtml(`Response ${route.status}`, route.answer),
     codes.length === 0 ? '' : `<p>May fail with ${codes.join(', ')}.</p>`,
   ];
   return `<details><summary>${head}</summary>${parts.join('')}</details>`;
@@ -81,8 +81,8 @@ function failuresHtml(): string {
       `<td>${escaped(title)}. ${escaped(advice)}</td></tr>`,
   );
   return (
-    '<h2 id="failures">Failures</h2><table><tr><th>code</th><th>status</th><th>what it says, and ' +
-    `what you can do</th></tr>${rows.join('\n')}</table>`
+    '<h2 id="failures">Failures</h2><table><tr><th>code</th><th>status</th><th>meaning and ' +
+    `what to do</th></tr>${rows.join('\n')}</table>`
   );
 }
 

@@ -8,7 +8,7 @@ import { EmbeddedTexts, FoundEntities, ScrapedPage } from './operation/callbacks
 import * as schema from './schema/schema.ts';
 import { isBodyNeeded } from './validation.ts';
 
-/** Schemas that are worth a name of their own in the document. */
+/** Schemas with their own name in the document. */
 const named: Readonly<Record<string, TSchema>> = {
   ScrapedPage,
   EmbeddedTexts,
@@ -55,7 +55,7 @@ export function openApiDocument(): Record<string, unknown> {
     info: {
       title: 'Pawl',
       version: '1',
-      description: 'Documents to search, one committed step at a time.',
+      description: 'Turns documents into a searchable corpus, one committed step at a time.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -128,7 +128,7 @@ function answerOf({ answer, media, summary }: Route) {
   return { description: summary, content };
 }
 
-/** One answer for each status, with the codes that it may carry. */
+/** One response per status, with its possible failure codes. */
 function failuresOf(route: Route) {
   const counted: FailureCode[] = route.isInternal ? [] : ['rate_limit_hit'];
   const general: FailureCode[] = route.isOpen ? [] : ['unauthorized', ...counted];
@@ -143,7 +143,7 @@ function failuresOf(route: Route) {
   );
 }
 
-/** Plain JSON schema, with a reference in place of what has a name. */
+/** Plain JSON schema, with references to the named schemas. */
 function shown(value: unknown, { isTop = false } = {}): unknown {
   if (Array.isArray(value)) return value.map((each) => shown(each));
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** What narrows a search, as it is sent and as the search takes it. */
+/** Search filters, in the form of the API and in the form of the search. */
 import Type, { type Static } from 'typebox';
 import { limits } from '../kernel/limits/limits.ts';
 import type { SearchFilter as Taken } from '../search/request.ts';
@@ -7,10 +7,10 @@ import { closed, Url } from './schema/parts.ts';
 const moment = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'A time like 2026-01-31T12:00:00Z, or a day like 2026-01-31.',
+  description: 'A time such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31.',
 });
 
-/** All that is given must be true of a passage. */
+/** A passage must match every given condition. */
 export const SearchFilter = Type.Object(
   {
     document_id: Type.Optional(Type.String({ maxLength: 64 })),
@@ -19,13 +19,13 @@ export const SearchFilter = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 261,
-        description: 'The host of the source, with its port if it is not the usual one.',
+        description: 'The host of the source, with its port unless it is the default port.',
       }),
     ),
     title: Type.Optional(Type.String({ maxLength: limits.job.titleCharactersMax })),
     heading: Type.Optional(Type.String({ maxLength: 1000 })),
     language: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 35, description: '`en` allows `en-GB`, too.' }),
+      Type.String({ minLength: 1, maxLength: 35, description: '`en` also matches `en-GB`.' }),
     ),
     updated_from: Type.Optional(moment),
     updated_before: Type.Optional(moment),

@@ -18,7 +18,7 @@ const many = <T>(entry: T, count: number = limits.job.itemsMax): T[] =>
 const corpus_name = 's';
 const fields = Object.fromEntries(many(0).map((_, index) => [`f${index}`, index]));
 
-const rows: readonly [title: string, body: unknown, told: RegExp][] = [
+const rows: readonly [title: string, body: unknown, expected: RegExp][] = [
   [
     'half a million empty documents',
     { corpus_name, documents: many({}, 500_000) },
@@ -32,7 +32,7 @@ const rows: readonly [title: string, body: unknown, told: RegExp][] = [
   [
     'an unknown field in the last of many documents',
     { corpus_name, documents: [...many({ text: 'a' }, 99_999), { txt: 'a' }] },
-    /^the body at \/documents\/99999\/txt is not a field that is known$/,
+    /^the body at \/documents\/99999\/txt is not a known field$/,
   ],
   [
     'no address of a crawl beside many documents',
@@ -42,7 +42,7 @@ const rows: readonly [title: string, body: unknown, told: RegExp][] = [
   [
     'very many unknown fields',
     { corpus_name, ...fields },
-    /^the body at \/f0 is not a field that is known$/,
+    /^the body at \/f0 is not a known field$/,
   ],
   [
     'very many fields where a text should be',
@@ -52,18 +52,18 @@ const rows: readonly [title: string, body: unknown, told: RegExp][] = [
   [
     'an unknown field with a name of a megabyte',
     { corpus_name, [`\u0000${'x'.repeat(1_000_000)}`]: 1 },
-    /^the body at \/… is not a field that is known$/,
+    /^the body at \/… is not a known field$/,
   ],
 ];
 
-describe('a body that does not fit its schema', () => {
-  for (const [title, body, told] of rows) {
-    test(`because of ${title} is told so at once`, () => {
-      assertCpuMs(limits.loop.stallMs, () => assert.match(refusal(body), told));
+describe('a body that does not match its schema', () => {
+  for (const [title, body, expected] of rows) {
+    test(`with ${title} is refused fast`, () => {
+      assertCpuMs(limits.loop.stallMs, () => assert.match(refusal(body), expected));
     });
   }
 
-  test('is told what is wrong by its path', () => {
+  test('is refused with the path of the wrong value', () => {
     assert.match(refusal({ corpus_name: 'UPPER' }), /\/corpus_name must be a corpus name: 1 to/);
     assert.match(refusal({ corpus_name, urls: [] }), /\/urls must not have fewer than 1 items$/);
     assert.match(refusal({ corpus_name, documents: [{ id: 1 }] }), /\/documents\/0\/id must be/);

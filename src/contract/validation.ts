@@ -1,4 +1,4 @@
-/** Checks what comes in against the contract. What is wrong is named by its path. */
+/** Validates requests against the contract. An error names the path of the wrong value. */
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -15,13 +15,13 @@ const places: Readonly<Record<string, string>> = {
   params: 'the path',
 };
 
-/** Text in a query or a path may stand for a number; in a body, a number is a number. */
+/** In a query or a path, text is converted to numbers. In a body, it is not. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = '' }) => {
   const validator = Compile(schema);
   const isText = httpPart !== 'body' && !isOnlyText(schema);
   const isSpare = httpPart === 'body' && !isBodyNeeded(schema);
   return (input: unknown) => {
-    // A body of which nothing is needed need not be there.
+    // A body without required fields may be absent.
     const given = isSpare ? (input ?? {}) : input;
     const value = isText ? validator.Convert(given) : given;
     if (validator.Check(value)) return { value };
@@ -35,7 +35,7 @@ export function isBodyNeeded(schema: TSchema): boolean {
   return required.length > 0;
 }
 
-/** Text that stands for text needs no reading. */
+/** Text needs no conversion. */
 function isOnlyText(schema: TSchema): boolean {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   return Object.values(properties).every(({ type }) => type === 'string');
@@ -46,7 +46,7 @@ function failureOf(wrong: Wrong, place: string): Failure {
   return new Failure('bad_request', `${place}${at} ${shortened(saying(wrong))}`);
 }
 
-/** A very long name of a field is content that stands in the wrong place: it is not repeated. */
+/** A very long field name is misplaced content, so it is not repeated in the error. */
 function readablePath(path: string): string {
   const names = path.slice(0, limits.request.wrongCharactersMax).split('/');
   const isShort = (name: string): boolean => name.length <= limits.request.wrongNameCharactersMax;
@@ -59,7 +59,7 @@ function shortened(text: string): string {
 }
 
 function saying({ keyword, params, message }: Wrong): string {
-  if (keyword === 'boolean') return 'is not a field that is known';
+  if (keyword === 'boolean') return 'is not a known field';
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return `must be one of ${params.allowedValues.join(', ')}`;
   }

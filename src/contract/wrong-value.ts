@@ -1,8 +1,8 @@
 /**
- * What is wrong with a value that does not fit its schema. The library looks at all of a value to
- * say so, which takes seconds for one of a million parts. So the place is narrowed down first: too
- * many entries are told by their number, a wrong entry is found by the check that stops there, and
- * only that entry is looked at closely.
+ * Finds the reason why a value does not match its schema. The library examines the whole value for
+ * this, which takes seconds for a value with a million parts. So the position is narrowed down
+ * first: too many entries are reported by their number, a wrong entry is found by the check that
+ * stops there, and only that entry is examined in detail.
  */
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -31,7 +31,7 @@ export function wrongIn(schema: TSchema, value: unknown, checker: Checker): Wron
   const found = wrongPart(schema, value, '');
   if (found) return found;
   const { wrongValuesMax } = limits.request;
-  // The entries of its lists are right: a few of them stand for all.
+  // The list entries are valid, so a few of them are enough.
   const short = withShortLists(value);
   if (countParts(short, wrongValuesMax) > wrongValuesMax) {
     return wrongAt('', 'does not fit its schema');
@@ -48,7 +48,7 @@ function withShortLists(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Undefined: nothing of it is so long that it could not be looked at as a whole. */
+/** Undefined if no part is too large to examine as a whole. */
 function wrongPart(schema: TSchema, value: unknown, path: string): Wrong | undefined {
   if (Array.isArray(value)) return wrongEntry(schema, value, path);
   if (typeof value !== 'object' || value === null) return undefined;
@@ -59,7 +59,7 @@ function wrongPart(schema: TSchema, value: unknown, path: string): Wrong | undef
     if (property) {
       const wrong = wrongPart(property, (value as Record<string, unknown>)[key], at);
       if (wrong) return wrong;
-    } else if (additionalProperties === false) return wrongAt(at, 'is not a field that is known');
+    } else if (additionalProperties === false) return wrongAt(at, 'is not a known field');
   }
   return undefined;
 }
@@ -75,7 +75,7 @@ function wrongEntry(schema: TSchema, value: unknown[], path: string): Wrong | un
   return { ...wrong, instancePath: `${path}/${index}${wrong.instancePath}` };
 }
 
-/** What does not belong there is named before what it made of the whole. */
+/** An unknown field is reported before the errors that it causes in its parent. */
 function worstOf(errors: readonly Wrong[]): Wrong {
   const wrong = errors.find(({ keyword }) => keyword !== 'additionalProperties') ?? errors[0];
   return wrong ?? wrongAt('', 'is wrong');
@@ -85,7 +85,7 @@ function wrongAt(instancePath: string, message: string): Wrong {
   return { keyword: '', instancePath, params: {}, message };
 }
 
-/** Its parts, and theirs; no further than so many. */
+/** The parts of a value, recursively, up to a maximum. */
 function countParts(value: unknown, max: number): number {
   let count = 0;
   const open = [value];

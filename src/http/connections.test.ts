@@ -7,7 +7,7 @@ import { until } from '../../test/support/wait.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { guardConnections } from './connections.ts';
 
-/** A server that closes nothing by itself. */
+/** A server that closes no connection on its own. */
 async function setup(t: TestContext) {
   const server = createServer({ headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: 0 });
   server.on('request', (_, response) => response.end('well'));
@@ -29,7 +29,7 @@ async function setup(t: TestContext) {
   return { open, port };
 }
 
-test('the oldest connection without a request makes room for the newest', async (t) => {
+test('the oldest connection without a request is closed for the newest', async (t) => {
   const { open, port } = await setup(t);
   const used = await open();
   used.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -42,6 +42,6 @@ test('the oldest connection without a request makes room for the newest', async 
     what: 'five to be closed',
   });
   assert.equal(silent.filter(({ closed }) => closed).length, 5);
-  assert.equal(used.closed, false, 'one that has made a request stays');
+  assert.equal(used.closed, false, 'a connection that has sent a request stays');
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'well');
 });

@@ -1,7 +1,7 @@
 /**
- * Connections without a key. Whoever connects and never makes a whole request takes a place that
- * others need: there are only so many of these at once, and the oldest makes room for the newest.
- * Before all places are taken, connections that wait for nothing are closed.
+ * Limits connections without an authenticated request. A client that never sends a complete request
+ * would block others, so their number is bounded and the oldest is closed for the newest. Before
+ * the limit is reached, idle connections are closed.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { World } from '../kernel/world.ts';
 
 export function guardConnections(server: Server): void {
   const { connectionsMax, silentConnectionsMax, idleConnectionsFactor } = limits.request;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   const silent = new Set<Socket>();
   let open = 0;
   server.maxConnections = connectionsMax;
@@ -32,8 +32,8 @@ export function guardConnections(server: Server): void {
 }
 
 /**
- * Says the last words on a connection and ends it. Whoever keeps the other half open is given a
- * moment to read them; a connection that is destroyed at once would lose them on the way.
+ * Sends the last response on a connection and ends it. The client gets a moment to read it, because
+ * destroying the connection immediately would lose it.
  */
 export function endConnection(socket: Socket, lastWords: string, world: World): void {
   socket.end(lastWords);

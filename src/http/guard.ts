@@ -1,6 +1,6 @@
 /**
- * What happens to every request before its handler and after it: who asks, how much, from where,
- * how slowly; and what is written down about it.
+ * Hooks before and after every handler: authentication, rate limits, origin and body checks,
+ * timeouts, and the audit log.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rejectedCaller } from '../access/access.ts';
@@ -19,7 +19,7 @@ import { checkSignatures } from './signed.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     caller: CallerContext;
-    /** A service of ours has signed it with the internal key. */
+    /** A service of Pawl has signed it with the internal key. */
     isSigned: boolean;
   }
   interface FastifyContextConfig {
@@ -55,7 +55,10 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     const { countedAs } = options;
     if (!request.isSigned) await admit(request, reply, { ...service, countedAs, sources });
     if (config.isInternal && !request.caller.internal) {
-      throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
+      throw new Failure(
+        'forbidden',
+        'only services of Pawl may call this: an internal key is required',
+      );
     }
   });
   const refused = new RefusedCallbacks(service);
@@ -63,7 +66,7 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     refused.see(request, error, () => rejectedCaller(keyOf(request)));
   });
   app.addHook('preHandler', (request, _, done) => {
-    // By now the body was read and checked, and others may have begun meanwhile.
+    // The body has been read and checked meanwhile, so other requests may have started.
     onBegin?.(request.routeOptions.config?.name ?? 'a request');
     if (!request.routeOptions.config?.isUpload) stopTimer(request);
     done();
@@ -79,8 +82,8 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     const route = routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
     service.metrics.seeRequest({ method, route, status: reply.statusCode }, seconds);
-    const told = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
-    request.log.info(told, 'answered');
+    const summary = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    request.log.info(summary, 'answered');
     service.trace?.(requestSpan(request, reply, service.world.now()));
   });
 }
@@ -120,8 +123,8 @@ function spanOf(seconds: number): string {
 }
 
 /**
- * The address that a request came from, unless it says nothing about who sent it: a proxy in front
- * of Pawl, on this machine or in its network, brings the requests of everyone.
+ * The address that a request came from, or undefined if it does not identify the sender: a proxy on
+ * this machine or in its network forwards requests of everyone.
  */
 function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefined {
   if (known.has(socket)) return known.get(socket);
@@ -131,10 +134,10 @@ function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefine
   return source;
 }
 
-/** By connection: the address of one does not change. */
+/** Cached by connection, whose address does not change. */
 type Sources = WeakMap<object, string | undefined>;
 
-/** Only from its header: an address is written down in too many places. */
+/** Only from its header, because addresses are written to logs. */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key'];
   return Array.isArray(key) ? key[0] : key;
@@ -143,27 +146,30 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * A page of another site can make a browser send a request here. Where no key is asked for, that
- * would be enough to be let in: so it is refused, and so is a name that only seems to be this
- * machine's.
+ * A page of another site can make a browser send a request here. Without keys, that would be enough
+ * for access. So such requests are refused, and so are host names that only resolve to this
+ * machine.
  */
 function refuseCrossSite({ headers, method }: FastifyRequest, isLocal: boolean): void {
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
   if (isForeign && !safeMethods.has(method)) {
-    throw new Failure('forbidden', 'a page of another site may not change anything here');
+    throw new Failure('forbidden', 'pages of other sites may not change anything here');
   }
   if (!isLocal) return;
   if (headers.host !== undefined && !isLoopbackHost(headers.host)) {
-    throw new Failure('forbidden', 'without keys, Pawl answers only to the name of this machine');
+    throw new Failure(
+      'forbidden',
+      'without API keys, Pawl only answers requests to localhost names',
+    );
   }
   const { origin } = headers;
   if (origin === undefined || safeMethods.has(method)) return;
   const own = headers.host ?? '';
   const host = URL.canParse(origin) ? new URL(origin).host : '';
-  // Another port of this machine is another site: anybody may serve pages there.
+  // Another port of this machine is another site, because anybody may serve pages there.
   if (!isLoopbackHost(host) || host !== own) {
-    throw new Failure('forbidden', 'a page of another site may not change anything here');
+    throw new Failure('forbidden', 'pages of other sites may not change anything here');
   }
 }
 
@@ -175,7 +181,9 @@ export function isLoopbackHost(host: string): boolean {
   return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
-/** A small body that unfolds into a large one is not unfolded at all; and text is UTF-8. */
+/**
+ * Compressed bodies are refused, because a small one may expand to a large one. Text must be UTF-8.
+ */
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
@@ -190,7 +198,7 @@ function hasBody({ headers }: FastifyRequest): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** A body that does not come in time is not waited for. */
+/** Does not wait for a body that is too slow. */
 function limitBody(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -200,7 +208,7 @@ function limitBody(
   const timeMs = isUpload ? limits.request.uploadMs : limits.request.bodyMs;
   return world.setTimer(() => {
     if (request.raw.complete || reply.sent) return;
-    const failure = new Failure('request_too_slow', 'the request did not come in time');
+    const failure = new Failure('request_too_slow', 'the request was not received in time');
     const body = JSON.stringify(problemOf(failure, request.id));
     reply.hijack();
     reply.raw.writeHead(408, {

@@ -13,7 +13,7 @@ const read = (text: string, isTrusted = false) =>
 async function stallDuring(work: () => Promise<unknown>): Promise<number> {
   let worst = 0;
   let last = process.cpuUsage();
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(last);
     last = process.cpuUsage();
     worst = Math.max(worst, (user + system) / 1000);
@@ -23,17 +23,20 @@ async function stallDuring(work: () => Promise<unknown>): Promise<number> {
   await work().catch(() => undefined);
   const { user, system } = process.cpuUsage(last);
   worst = Math.max(worst, (user + system) / 1000);
-  clearInterval(look);
+  clearInterval(timer);
   return worst;
 }
 
-/** Bodies of the largest size, each of another shape. */
+/** Bodies of the maximum size, each of a different shape. */
 const full = limits.request.bodyBytesMax;
 const list = (entry: string, count = Math.floor((full - 40) / (entry.length + 1))) =>
   `{"corpus_name":"s","documents":[${`${entry},`.repeat(count - 1)}${entry}]}`;
 const shapes: readonly [title: string, body: string][] = [
   ['millions of empty objects', list('{}')],
-  ['as many documents as may be', list('{"id":"a","title":"b","text":"c"}', limits.job.itemsMax)],
+  [
+    'the maximum number of documents',
+    list('{"id":"a","title":"b","text":"c"}', limits.job.itemsMax),
+  ],
   ['numbers', list('1')],
   ['empty texts', list('""')],
   ['lists in lists', list('[[]]')],
@@ -43,21 +46,21 @@ const shapes: readonly [title: string, body: string][] = [
   ['one long text of backslashes', list(`{"text":"${'\\\\'.repeat(full / 2 - 100)}"}`)],
   ['one entry of millions', `{"a":[[${'1,'.repeat(full / 2 - 20)}1]]}`],
   ['millions of fields', `{${'"a":1,'.repeat(full / 6 - 1)}"a":1}`],
-  ['a list on top', `[${'{},'.repeat(full / 3 - 1)}{}]`],
+  ['a list at the top level', `[${'{},'.repeat(full / 3 - 1)}{}]`],
   ['deep lists', '['.repeat(full)],
   ['deep objects', '{"a":'.repeat(full / 5)],
-  ['nothing but spaces', ' '.repeat(full)],
-  ['nothing but quotes', '"'.repeat(full)],
-  ['nothing but commas', ','.repeat(full)],
+  ['only spaces', ' '.repeat(full)],
+  ['only quotes', '"'.repeat(full)],
+  ['only commas', ','.repeat(full)],
 ];
 
 describe('a JSON body', () => {
-  test(`is read as the parser reads it, however it is cut (seed ${seed})`, async () => {
+  test(`is parsed like JSON.parse, at any slice size (seed ${seed})`, async () => {
     const entry = fc.jsonValue({ maxDepth: 3 });
     const bodies = fc.record({ a: fc.array(entry), 'b"\\': fc.array(entry), c: entry });
     await fc.assert(
       fc.asyncProperty(bodies, fc.boolean(), async (body, isLong) => {
-        // Long enough that its lists are cut.
+        // Long enough to be sliced.
         const long = Array.from({ length: isLong ? 6000 : 0 }, () => body.a).flat();
         const text = JSON.stringify({ ...body, long }, undefined, 1);
         assert.deepEqual(await read(text), JSON.parse(text));
@@ -66,13 +69,13 @@ describe('a JSON body', () => {
     );
   });
 
-  test('of which the same list is named twice has the last one', async () => {
+  test('with a duplicate list key keeps the last one', async () => {
     const list = (value: number) => JSON.stringify(Array.from({ length: 20_000 }, () => value));
     const body = (await read(`{"a":${list(1)},"a":${list(2)}}`)) as { a: number[] };
     assert.deepEqual([body.a.length, body.a[0]], [20_000, 2]);
   });
 
-  test('with a hole where its lists are cut is refused', async () => {
+  test('with an empty entry between slices is refused', async () => {
     const some = '1,'.repeat(10_001);
     for (const text of [`{"a":[${some}]}`, `{"a":[${some},1]}`, `{"a":[,${some}1]}`]) {
       await assert.rejects(read(text));
@@ -80,12 +83,12 @@ describe('a JSON body', () => {
   });
 
   for (const [title, body] of shapes) {
-    test(`of the largest size with ${title} does not hold the event loop`, async () => {
+    test(`of the maximum size with ${title} does not block the event loop`, async () => {
       await assertBestMs(limits.loop.stallMs, () => stallDuring(() => read(body)));
     });
   }
 
-  test('beyond its bounds is refused with what to do, but not that of a service', async () => {
+  test('beyond its limits is refused with advice, except from a service', async () => {
     await assert.rejects(read(`{"a":[${'{},'.repeat(600_000)}{}]}`), {
       code: 'payload_too_large',
       message: /more than about 1500000 values: split it$/,

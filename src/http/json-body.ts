@@ -1,8 +1,8 @@
 /**
- * A JSON body of strangers, read without holding the event loop. A body may have 24 MiB, and one of
- * millions of small values takes seconds to parse. So its structure is looked at first, in slices:
- * how deep it is and how many values it has is known, and bounded, before any of it is parsed. Then
- * the long lists in it are parsed some hundred kilobytes at a time, and everything else in between.
+ * Parses untrusted JSON bodies without blocking the event loop. A body may have 24 MiB, and one
+ * with millions of small values takes seconds to parse. So its structure is scanned first, in
+ * slices: depth and number of values are known, and bounded, before anything is parsed. Then its
+ * long lists are parsed in slices of some hundred kilobytes, and the event loop runs in between.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TimeSlice } from '../concurrency/time-slice.ts';
@@ -11,7 +11,7 @@ import { limits } from '../kernel/limits/limits.ts';
 
 export type ParseJson = (text: string) => unknown;
 
-/** A list in the top level of the body: where it stands, and where it may be cut. */
+/** A list at the top level of the body: its position, and where it may be split. */
 interface LongList {
   readonly start: number;
   readonly cuts: readonly number[];
@@ -31,9 +31,9 @@ const code = {
 
 export interface JsonReading {
   readonly parse: ParseJson;
-  /** Stands for what is parsed later. Nobody can guess it, so no body can hold it. */
+  /** Placeholder of a list that is parsed later. It is random, so no body can contain it. */
   readonly mark: string;
-  /** A service of ours sends as many values as it has to. */
+  /** Services of Pawl may send any number of values. */
   readonly isTrusted: boolean;
 }
 
@@ -63,16 +63,16 @@ async function readList(bytes: Buffer, list: LongList, parse: ParseJson): Promis
   for (const to of [...list.cuts, list.end]) {
     if (slice.isOver) await slice.next();
     const part = parse(`[${bytes.toString('utf8', from, to)}]`) as unknown[];
-    // A comma before the end or after another one stands for nothing.
+    // A comma before the end, or after another comma, marks an empty entry.
     if (part.length === 0 && list.cuts.length > 0)
-      throw new Failure('bad_request', 'a list in the body has an empty place');
+      throw new Failure('bad_request', 'a list in the body has an empty entry');
     for (const each of part) whole.push(each);
     from = to + 1;
   }
   return whole;
 }
 
-/** The body with a mark in the place of each long list. */
+/** The body with a placeholder for each long list. */
 function skeletonOf(bytes: Buffer, lists: readonly LongList[], nonce: string) {
   const marks = new Map<string, LongList>();
   const parts: string[] = [];
@@ -87,7 +87,7 @@ function skeletonOf(bytes: Buffer, lists: readonly LongList[], nonce: string) {
   return { text: parts.join(''), marks };
 }
 
-/** One pass over the structure. Whether the JSON is right in itself is left to the parser. */
+/** One pass over the structure. The parser checks whether the JSON is valid. */
 class Scan {
   readonly lists: LongList[] = [];
   readonly #bytes: Buffer;
@@ -96,9 +96,9 @@ class Scan {
   #depth = 0;
   #isText = false;
   #isTopObject = false;
-  /** Signs of structure: about as many as values. */
+  /** Structural characters: about as many as values. */
   #signs = 0;
-  /** Those that will be parsed at once with what is looked at. */
+  /** Values outside the long lists, which are parsed in one call. */
   #partSigns = 0;
   #outerSigns = 0;
   #partStart = 0;
@@ -110,7 +110,7 @@ class Scan {
     this.#isTrusted = isTrusted;
   }
 
-  /** Looks at some more; false at the end. */
+  /** Scans the next slice. Returns false at the end. */
   more(): boolean {
     const bytes = this.#bytes;
     const last = Math.min(bytes.length, this.#at + limits.request.jsonScanBytes);
@@ -143,7 +143,8 @@ class Scan {
     const { jsonValuesMax, jsonPartValuesMax } = limits.request;
     if (this.#signs > jsonValuesMax) throw tooMany(jsonValuesMax);
     if (this.#partSigns > jsonPartValuesMax) throw tooMany(jsonPartValuesMax, ' in one entry');
-    if (this.#outerSigns > jsonPartValuesMax) throw tooMany(jsonPartValuesMax, ' beside its lists');
+    if (this.#outerSigns > jsonPartValuesMax)
+      throw tooMany(jsonPartValuesMax, ' outside its lists');
   }
 
   #open(byte: number): void {
@@ -186,7 +187,10 @@ function isSign(byte: number): boolean {
   );
 }
 
-/** For the server: reads each body of JSON this way, and refuses poisoned prototypes as before. */
+/**
+ * For the server: parses every JSON body this way, and refuses prototype poisoning like the default
+ * parser.
+ */
 export function readJsonBodies(app: FastifyInstance, newMark: () => string): void {
   const parser = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
@@ -207,8 +211,8 @@ export function readJsonBodies(app: FastifyInstance, newMark: () => string): voi
 }
 
 /**
- * The server's own parser refuses poisoned names and skips a byte order mark. It takes twice as
- * long, and few bodies need it.
+ * The default parser refuses poisoned names and skips a byte order mark. It is twice as slow, and
+ * few bodies need it.
  */
 function mayBePoisoned(body: Buffer): boolean {
   const hasMark = body[0] === 0xef;

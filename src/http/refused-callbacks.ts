@@ -1,6 +1,7 @@
 /**
- * Callbacks that were refused: whoever sends them is set up wrongly or not one of ours. Each is
- * audited and logged as a warning; of a flood only so many a minute, with how many were not.
+ * Refused callbacks: their sender is misconfigured or not a service of Pawl. Each is audited and
+ * logged as a warning; of a flood only a limited number per minute, with the number of suppressed
+ * ones.
  */
 import type { FastifyRequest } from 'fastify';
 import type { CallerContext } from '../access/caller.ts';
@@ -21,12 +22,12 @@ export class RefusedCallbacks {
     this.#parts = parts;
   }
 
-  /** `callerOf` names who sent it, where that was not found out. */
+  /** `callerOf` names the sender if it is not authenticated. */
   see(request: FastifyRequest, error: unknown, callerOf: () => CallerContext): void {
     const { config, url: route = 'unknown' } = request.routeOptions;
     const isCallback = config?.isInternal || request.headers[signatureHeader] !== undefined;
     if (!isCallback || !(error instanceof Failure) || !refusals.has(error.code)) return;
-    if (!this.#isRoom()) {
+    if (!this.#hasCapacity()) {
       this.#unsaid += 1;
       return;
     }
@@ -39,7 +40,7 @@ export class RefusedCallbacks {
     this.#parts.audit.emit('callback_refused', request.caller ?? callerOf(), refused);
   }
 
-  #isRoom(): boolean {
+  #hasCapacity(): boolean {
     const now = this.#parts.world.now();
     const { refusalsMax, refusalsWindowMs } = limits.audit;
     if (now - this.#windowAt >= refusalsWindowMs) {

@@ -1,4 +1,4 @@
-/** The HTTP server: every route of the contract, with the same checks and the same errors. */
+/** The HTTP server: every route of the contract, with the same validation and the same errors. */
 import { METHODS, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import multipart from '@fastify/multipart';
@@ -31,25 +31,25 @@ import { endConnection, guardConnections } from './connections.ts';
 import { guardRequest } from './guard.ts';
 import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './log/logger.ts';
-import { problemOf, retryAfterOf, toTold } from './problem.ts';
+import { problemOf, retryAfterOf, toPublicFailure } from './problem.ts';
 import { serveWorkbench } from './workbench.ts';
 
 export interface ServerOptions {
   readonly service: Pick<Service, 'world' | 'access' | 'audit' | 'metrics' | 'trace' | 'directory'>;
-  /** Who answers; a route that nobody answers is not there. */
+  /** The handlers. A route without one does not exist. */
   readonly handlers: Partial<Handlers>;
-  /** By which services of Pawl sign what they ask. */
+  /** The key that services of Pawl sign their requests with. */
   readonly internalKey?: string | undefined;
-  /** Whether people look at it. */
+  /** Whether the workbench is served. */
   readonly hasWorkbench: boolean;
   readonly log: LogOptions;
-  /** Routes that are counted against the limit of another. */
+  /** Routes that count against the rate limit of another. */
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
-  /** There are no keys: only this machine may ask, and no other site through a browser. */
+  /** There are no keys: only local requests, and none from other sites through a browser. */
   readonly isLocal: boolean;
-  /** After how long without a byte a connection is closed. */
+  /** The idle timeout of a connection. */
   readonly idleMs?: number | undefined;
-  /** Told which route begins, for the watch over the event loop. */
+  /** Called when a route starts, for the event loop monitor. */
   readonly onBegin?: ((name: string) => void) | undefined;
 }
 
@@ -110,7 +110,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-/** All that a process with a store answers, but for what services do. */
+/** All routes of a process with a store, except those of services. */
 export function storeHandlers(service: Service, news: News) {
   return {
     ...jobRoutes(service),
@@ -141,7 +141,7 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
     app.route({
       method,
       url,
-      // Services hand each other pages with their text; who they are is known before it is read.
+      // Services send pages with their text. The sender is verified before the body is read.
       bodyLimit: route.isInternal ? limits.handoff.bodyBytesMax : limits.request.bodyBytesMax,
       config: {
         name,
@@ -172,7 +172,7 @@ async function answer(
   return value ?? reply;
 }
 
-/** Whoever asks may name the request; what could not be written down safely is replaced. */
+/** A client may name its request. An id that is unsafe to log is replaced. */
 function requestIdOf(
   given: string | string[] | undefined,
   { world }: Pick<Service, 'world'>,
@@ -182,18 +182,18 @@ function requestIdOf(
 }
 
 function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const failure = toTold(error);
+  const failure = toPublicFailure(error);
   const problem = problemOf(failure, request.id);
   if (problem.status >= 500) request.log.error({ err: error, code: failure.code }, 'failed');
   const retryAfter = retryAfterOf(failure);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
-  // What is left of a body that was refused is not read: the connection ends with the answer.
+  // The rest of a refused body is not read: the connection ends with the response.
   if (problem.status === 413) reply.header('connection', 'close');
   reply.header('x-request-id', request.id).code(problem.status);
   return reply.type('application/problem+json').serializer(JSON.stringify).send(problem);
 }
 
-/** The query may hold what is not for others to see. */
+/** The query may contain private data. */
 function pathOf(url: string): string {
   return url.split('?')[0] ?? '';
 }
@@ -203,7 +203,9 @@ const codesOfParser: Readonly<Record<string, FailureCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_too_slow',
 };
 
-/** What is no HTTP never becomes a request: it is answered on the bare connection, which ends. */
+/**
+ * Input that is not HTTP never becomes a request. It is answered on the raw connection, which ends.
+ */
 function answerRaw(
   error: Error & { code?: string },
   socket: Socket,
@@ -211,7 +213,7 @@ function answerRaw(
 ): void {
   if (socket.destroyed || !socket.writable) return;
   const code = codesOfParser[error.code ?? ''] ?? 'bad_request';
-  const detail = code === 'bad_request' ? 'this is not a request' : failures[code].advice;
+  const detail = code === 'bad_request' ? 'this is not an HTTP request' : failures[code].advice;
   const problem = problemOf(new Failure(code, detail), world.uuid());
   const body = JSON.stringify(problem);
   const answer =

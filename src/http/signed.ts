@@ -1,6 +1,7 @@
 /**
- * Requests that a service of ours has signed. The signature is judged before the body is read, and
- * the body is judged by the digest that was signed: who has not the key cannot make us read much.
+ * Requests that a service of Pawl has signed. The signature is verified before the body is read,
+ * and the body is verified with the signed digest, so a sender without the key cannot make Pawl
+ * read much.
  */
 import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
@@ -11,7 +12,7 @@ import { digestHeader, digestOf, isSignedBy, signatureHeader } from '../handoff/
 import { Failure } from '../kernel/failure/failure.ts';
 import type { ServerOptions } from './server.ts';
 
-/** Before the hooks that ask who it is. */
+/** Runs before the authentication hooks. */
 export function checkSignatures(
   app: FastifyInstance,
   { internalKey, service }: ServerOptions,
@@ -40,7 +41,7 @@ export function checkSignatures(
     return payload.pipe(digesting(digest));
   });
   app.addHook('preHandler', async (request) => {
-    // What has no body is not parsed.
+    // Requests without a body are not parsed.
     const digest = digests.get(request);
     if (digest !== undefined && digest !== digestOf('')) throw refused();
   });
@@ -60,7 +61,7 @@ function digesting(expected: string): Transform {
 }
 
 function refused(): Failure {
-  return new Failure('forbidden', 'the signature is not one of this request, key and time');
+  return new Failure('forbidden', 'the signature does not match this request, key and time');
 }
 
 function headerOf({ headers }: FastifyRequest, name: string): string | undefined {

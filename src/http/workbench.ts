@@ -1,6 +1,6 @@
 /**
- * The workbench: files that were built once and are part of the sources. They are read when the
- * server starts, so what is asked for never becomes a path.
+ * Serves the workbench: built files that are part of the sources. They are loaded when the server
+ * starts, so a request never becomes a file path.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { Failure } from '../kernel/failure/failure.ts';
 
 const built = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** Scripts and styles of this server only, none within the page; nothing from elsewhere. */
+/** Only scripts and styles of this server, none inline, and no external resources. */
 export const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +67,7 @@ function readPage(path: string): Page {
     packed: gzipSync(body, { level: 9 }),
     tag: `"${hash.slice(0, 22)}"`,
     type: mediaTypes[extname(path)] ?? 'application/octet-stream',
-    // The name of an asset changes with what is in it.
+    // The name of an asset contains its hash.
     caching: path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
   };
 }

@@ -1,10 +1,10 @@
-/** Who may ask where no keys are configured: whoever is on this machine, without a limit. */
+/** Access without configured keys: every local caller, without a limit. */
 import type { Access, AccessStatus, RateDecision } from '../access/access.ts';
 import { localCaller } from '../access/caller.ts';
 
 export type { Access, RateDecision } from '../access/access.ts';
 
-/** What the server needs of it; a part that is not configured has no standing. */
+/** The interface that the server needs. A part that is not configured reports no state. */
 export type ServiceAccess = Access & { readonly status?: AccessStatus };
 
 export function localAccess(): ServiceAccess {

@@ -1,4 +1,4 @@
-/** Cursors are the place of the last thing shown; nobody else's things are behind one. */
+/** A cursor is the position of the last entry shown. It never leads to entries of other callers. */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 
@@ -22,14 +22,14 @@ export function keyCursor(query: PageQuery): string | undefined {
   return cursorOf(query, (text) => /^[0-9a-f]{32}$/.test(text));
 }
 
-/** Lists of corpora go by their names. */
+/** Lists of corpora are sorted by name. */
 export function nameCursor(query: PageQuery): string | undefined {
   return cursorOf(query, (text) => limits.corpus.fullNamePattern.test(text));
 }
 
 function cursorOf({ cursor }: PageQuery, isRight: (text: string) => boolean): string | undefined {
   if (cursor === undefined || isRight(cursor)) return cursor;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+  throw new Failure('bad_request', 'the cursor is invalid: use next_cursor of a list');
 }
 
 /** Where the next page begins. A page that is not full is the last one. */

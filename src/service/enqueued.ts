@@ -1,7 +1,7 @@
 /**
- * What came of `POST /enqueue` where no job was named. The result is kept for its caller, in the
- * Redis of the queue or in memory, before the message is done with: nothing is worked on, or paid
- * for, that nobody can fetch.
+ * Results of `POST /enqueue` without a job. The result is kept for its caller, in the Redis of the
+ * queue or in memory, before its message is acknowledged, so that no work is done or paid for whose
+ * result cannot be fetched.
  */
 import type { Completion, OrchestratorClient } from '../handoff/orchestrator/callbacks.ts';
 import type { Payload, Payloads } from '../handoff/payload.ts';
@@ -15,7 +15,7 @@ export interface EnqueuedOptions {
   readonly world: World;
 }
 
-/** What was asked for; `url` of a page, otherwise texts to embed. */
+/** The request: the `url` of a page, or texts to embed. */
 interface Asked {
   readonly caller: string;
   readonly url?: string | undefined;
@@ -41,7 +41,7 @@ export class Enqueued {
     this.#options = options;
   }
 
-  /** The id to fetch the result by. Its worker takes `jobIdOf` it for a job to call back. */
+  /** The id of the result. Its worker calls back `jobIdOf` this id like a job. */
   async open(asked: Asked): Promise<string> {
     const id = this.#options.world.uuid();
     await this.#write(id, { ...asked, status: 'queued' });
@@ -52,11 +52,11 @@ export class Enqueued {
     return `${prefix}${id}`;
   }
 
-  /** The way to the orchestrator, but for those whose result is kept here. */
+  /** The orchestrator client, except for messages whose result is kept here. */
   before(client: OrchestratorClient): OrchestratorClient {
     return {
-      begin: (...told) => client.begin(...told),
-      beat: (...told) => client.beat(...told),
+      begin: (...args) => client.begin(...args),
+      beat: (...args) => client.beat(...args),
       complete: async (jobId, completion) => {
         if (!jobId.startsWith(prefix)) return client.complete(jobId, completion);
         await this.#keep(jobId.slice(prefix.length), completion);
@@ -70,12 +70,12 @@ export class Enqueued {
     if (ticket?.caller === caller) {
       return { ...ticket, bytes: Buffer.from(ticket.bytes ?? '', 'base64') };
     }
-    throw new Failure('enqueued_unknown', `there is no result ${id}, or not any more`);
+    throw new Failure('enqueued_unknown', `there is no result ${id}, or it has expired`);
   }
 
   async #keep(id: string, { value = {}, bytes, failure }: Completion): Promise<void> {
     const ticket = await this.#find(id);
-    // Its time was over before it was worked on.
+    // It expired before a worker took it.
     if (!ticket) return;
     const asked = { caller: ticket.caller, url: ticket.url };
     if (failure) {
@@ -84,7 +84,7 @@ export class Enqueued {
     }
     try {
       const payload = await this.#options.payloads.unpack({ value, bytes });
-      // The bytes of a page are not asked for: its text is in the value.
+      // The bytes of a page are not stored: its text is part of the result.
       const kept = asked.url === undefined ? Buffer.from(payload.bytes ?? []) : Buffer.alloc(0);
       const done = { value: payload.value, bytes: kept.toString('base64') };
       await this.#write(id, { ...asked, status: 'done', ...done });
@@ -99,12 +99,12 @@ export class Enqueued {
     return kept === undefined ? undefined : (JSON.parse(kept) as Ticket);
   }
 
-  /** Where results are kept says nothing if it is away, or if one is too large. */
+  /** The result store gives no details if it is unreachable or the result is too large. */
   async #write(id: string, ticket: Ticket): Promise<void> {
     const { answers } = this.#options;
     const text = JSON.stringify(ticket);
     await answers.write(`${prefix}${id}`, text);
     if ((await answers.read(`${prefix}${id}`)) === text) return;
-    throw new Failure('queue_unavailable', 'the result cannot be kept now');
+    throw new Failure('queue_unavailable', 'the result cannot be stored now');
   }
 }

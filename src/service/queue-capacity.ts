@@ -1,33 +1,33 @@
 /**
- * Whether there is room in the queues for what somebody wants to submit. They are counted now and
- * then; what this process has accepted since is added, so that a rush between two counts is seen.
+ * Checks whether the queues have capacity for a submission. They are counted at intervals; what
+ * this process has accepted since the last count is added, so that bursts are noticed.
  */
 import { backpressure } from '../access/limit/backpressure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
-export interface RoomOptions {
-  /** How many wait now. */
+export interface QueueCapacityOptions {
+  /** The current queue length. */
   readonly count: () => Promise<number>;
   readonly world: World;
   readonly max?: number | undefined;
 }
 
-export class QueueRoom {
+export class QueueCapacity {
   readonly #countNow: () => Promise<number>;
   readonly #world: World;
-  /** So many may wait. */
+  /** The maximum queue length. */
   readonly max: number;
   #counted = { depth: 0, at: Number.NEGATIVE_INFINITY };
   #counting: Promise<void> | undefined;
 
-  constructor(options: RoomOptions) {
+  constructor(options: QueueCapacityOptions) {
     this.#countNow = options.count;
     this.#world = options.world;
     this.max = options.max ?? limits.rate.queueDepthMax;
   }
 
-  /** Throws `queue_full`, with the time to wait, where there is none. */
+  /** Throws `queue_full`, with the time to wait, if the queue is full. */
   async check(): Promise<void> {
     if (this.#world.now() - this.#counted.at >= limits.rate.queueCountAgeMsMax) {
       this.#counting ??= this.#count().finally(() => {

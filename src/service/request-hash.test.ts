@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestHash } from './request-hash.ts';
 
-test('the order of keys makes no difference, at any depth', async () => {
+test('the order of keys does not change the hash, at any depth', async () => {
   const one = { corpus_name: 'a', documents: [{ id: '1', text: 'x', meta: { b: 1, a: [2, 3] } }] };
   const other = {
     documents: [{ meta: { a: [2, 3], b: 1 }, text: 'x', id: '1' }],
@@ -11,7 +11,7 @@ test('the order of keys makes no difference, at any depth', async () => {
   assert.equal(await requestHash(one), await requestHash(other));
 });
 
-test('any other content makes a difference, and so does the order of a list', async () => {
+test('any other change changes the hash, and so does the order of a list', async () => {
   const requests: readonly unknown[] = [
     { a: ['x', 'y'] },
     { a: ['y', 'x'] },

@@ -1,7 +1,7 @@
 /**
- * What tells two requests with one Idempotency-Key apart: their content, in whatever order a client
- * writes the keys of its JSON. A long list is read some entries at a time, so that others have
- * their turns.
+ * The hash that distinguishes requests with the same Idempotency-Key: it covers their content,
+ * independent of the order of JSON keys. Long lists are hashed in slices, so that the event loop
+ * stays free.
  */
 import { createHash } from 'node:crypto';
 import { TimeSlice } from '../concurrency/time-slice.ts';
@@ -10,7 +10,7 @@ export async function requestHash(request: unknown): Promise<string> {
   const hash = createHash('sha256');
   const slice = new TimeSlice();
   for (const [name, value] of entriesOf(request)) {
-    // Names and lengths go in as well: no two requests give the same sequence.
+    // Names and lengths are included, so that no two requests give the same sequence.
     const entries = Array.isArray(value) ? value : [value];
     hash.update(`${JSON.stringify(name)}:${Array.isArray(value) ? entries.length : ''}\n`);
     for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** What handlers are given: the engine's doors, and who asks for what. */
+/** The dependencies of handlers: the engine, the store, and the access rules. */
 
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Audit } from '../access/audit.ts';
@@ -30,7 +30,7 @@ import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/driver/database.ts';
 import type { ServiceAccess } from './access.ts';
 import type { Metrics } from './metric/metrics.ts';
-import type { QueueRoom } from './queue-capacity.ts';
+import type { QueueCapacity } from './queue-capacity.ts';
 import type { Streams } from './stream/streams.ts';
 import type { ShownJobs } from './view/job-views.ts';
 import type { ProgressBoard } from './view/progress-board.ts';
@@ -43,37 +43,37 @@ export interface Service {
   readonly searcher: Searcher;
   readonly blobs: StreamedBlobStore;
   readonly embedder: Embedder;
-  /** Where this process would send texts. */
+  /** The services that this process sends texts to. */
   readonly origins: ConfiguredOrigins;
   readonly sinks: readonly Sink[];
-  /** Undefined: rules and lists find the entities. */
+  /** Undefined: local rules and word lists find the entities. */
   readonly extractor?: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly access: ServiceAccess;
-  /** Who callers are, where there is a store that knows. */
+  /** The callers, if there is a store that has them. */
   readonly directory?: CallerDirectory | undefined;
   readonly corpora: CorpusDirectory;
   readonly callers: CallerCommands;
   readonly audit: Audit;
-  readonly room: QueueRoom;
+  readonly capacity: QueueCapacity;
   readonly jobs: ShownJobs;
-  /** Absent where nobody collects spans. */
+  /** Absent if no collector is configured. */
   readonly trace?: Trace | undefined;
-  /** Ringing it has deliveries sent at once. */
+  /** Notifies the webhook sender, so that deliveries are sent immediately. */
   readonly webhooks: { readonly secret: string | undefined; ring(): void };
   readonly streams: Streams;
   readonly metrics: Metrics;
   readonly progress: ProgressBoard;
   readonly attempt: AttemptSession;
-  /** There are no keys: whoever asks is on this machine. */
+  /** There are no keys, so every caller is local. */
   readonly isLocal: boolean;
-  /** The service is about to end: what is new goes elsewhere. */
+  /** The service is shutting down: new requests should use another process. */
   isDraining(): boolean;
 }
 
-/** What is needed to look at things, and to change nothing. */
-export type Looking = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
+/** The read-only part of the dependencies. */
+export type ReadService = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
 
 export interface Ask<Name extends RouteName> {
   readonly caller: CallerContext;
@@ -86,7 +86,7 @@ export interface Ask<Name extends RouteName> {
   readonly reply: FastifyReply;
 }
 
-/** Undefined: the handler has answered by itself. */
+/** Undefined: the handler has sent the response. */
 export type Handler<Name extends RouteName> = (
   ask: Ask<Name>,
 ) => Promise<AnswerOf<Name> | undefined>;

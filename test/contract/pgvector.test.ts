@@ -21,7 +21,7 @@ import {
   fillSomePoints,
   listPointModels,
 } from '../../src/store/search/pgvector-rows.ts';
-import { openWorkplace } from '../e2e/pawl-process.ts';
+import { openRunner } from '../e2e/pawl-process.ts';
 import { type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
@@ -317,7 +317,7 @@ describe('pgvector', () => {
 
 async function askDoctor(t: Cleanup, url: string): Promise<Finding | undefined> {
   const environment = { PAWL_DATABASE_URL: url };
-  const { stdout } = await openWorkplace(t).run(['doctor', '--json'], { environment });
+  const { stdout } = await openRunner(t).run(['doctor', '--json'], { environment });
   const findings = stdout.trim().split('\n');
   return findings
     .map((line) => JSON.parse(line) as Finding)

@@ -1,4 +1,4 @@
-/** The compose files: whole, closed to the outside, and with settings that exist. */
+/** The compose files: complete, closed to the outside, and with known settings. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,16 +34,16 @@ const outside: readonly Role[] = ['orchestrator', 'scraper', 'embedding'];
 const orchestrator: readonly Role[] = ['orchestrator'];
 const nobody = undefined;
 
-/** Which roles read a setting; nobody, where the image or the command says it. */
+/** The roles that read a setting; none, if the image or the command sets it. */
 const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ role: nobody, data: nobody, host: nobody, port: nobody },
-  // Of commands, of one Redis for everything, and of tests.
+  // Settings of commands, of a shared Redis, and of tests.
   ...{ key: nobody, redisUrl: nobody, failpoint: nobody },
   ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
   ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
   ...{ rateTiers: everybody, queueDepthMax: everybody },
   ...{ log: everybody, otlpUrl: everybody },
-  // Chunking is at one text at a time.
+  // Chunking works on one text at a time.
   ...{ redisOrchUrl: everybody, workers: outside },
   ...{ redisScrapeUrl: fetching, redisEmbedUrl: modelled },
   ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
@@ -61,17 +61,17 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ extractorPrice: modelled, extractorRequests: modelled, extractorTokens: modelled },
 };
 
-/** Names of the network that compose makes, and the user that its Neo4j has. */
+/** Names of the compose network, and the user of its Neo4j. */
 const fixed = /^(?:(?:redis|http|bolt):\/\/[a-z0-9-]+:\d+|neo4j)$/;
 
-/** Images that bring their own user, or need root, with why. */
+/** Images with their own user or with root, and the reason. */
 const users: Readonly<Record<string, string>> = {
   qdrant: 'the image "unprivileged" has a user of its own',
   alloy: 'reads the socket of Docker, which is as good as root in any case',
 };
 
 describe('compose.yaml', () => {
-  test('has four roles of one image, and what they stand on', () => {
+  test('has four roles of one image, and their dependencies', () => {
     const stores = ['postgres', 'redis-orch', 'redis-scrape', 'redis-embed', 'qdrant', 'neo4j'];
     assert.deepEqual(
       Object.keys(compose.services).sort(),
@@ -84,7 +84,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('publishes the gateway and nothing else', () => {
+  test('publishes only the gateway', () => {
     const published = services.filter(([, { ports }]) => ports !== undefined);
     assert.deepEqual(
       published.map(([name]) => name),
@@ -100,7 +100,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  test('lets nothing run as root, write its image, or gain privileges', () => {
+  test('runs nothing as root, with a writable image, or with new privileges', () => {
     for (const [name, service] of services) {
       const { read_only, cap_drop, security_opt, restart, mem_limit, user, image } = service;
       assert.equal(read_only, true, name);
@@ -113,20 +113,20 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('knows of everything whether it is well, and waits for it', () => {
+  test('has a health check for every service, and waits for it', () => {
     for (const [name, { healthcheck, image, depends_on = {} }] of services) {
       assert.ok(healthcheck ?? image?.includes('PAWL_IMAGE'), `${name} is never asked`);
       for (const [other, { condition, required = true }] of Object.entries(depends_on)) {
         assert.ok(compose.services[other], `${name} waits for ${other}`);
         assert.equal(condition, 'service_healthy');
-        // Compose refuses to wait for what no profile starts.
+        // Compose refuses to wait for a service that no profile starts.
         assert.equal(required, compose.services[other]?.profiles === undefined, other);
       }
     }
     assert.match(readDeploy('Dockerfile'), /^HEALTHCHECK /m);
   });
 
-  test('starts Qdrant, Neo4j and Alloy only for who asks for them', () => {
+  test('starts Qdrant, Neo4j and Alloy only with their profiles', () => {
     const optional = services.filter(([, { profiles }]) => profiles !== undefined);
     const profiles = optional.map(([name, service]) => [name, service.profiles]);
     assert.deepEqual(Object.fromEntries(profiles), {
@@ -134,7 +134,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('fits in 8 GB, and no tmpfs is larger than the memory that it counts against', () => {
+  test('fits in 8 GB, and no tmpfs is larger than its memory limit', () => {
     let sum = 0;
     for (const [name, { mem_limit = '', profiles, tmpfs = [] }] of services) {
       const limit = bytesOf(interpolate(mem_limit, new Map()));
@@ -150,7 +150,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets chunking ask Membership and count requests, and reach no other store', () => {
+  test('lets chunking reach Membership and the request counters, and no other store', () => {
     const reached = (name: string): string[] =>
       services
         .filter(([, { networks = [] }]) =>
@@ -165,7 +165,7 @@ describe('compose.yaml', () => {
     assert.deepEqual(stores, ['redis-orch']);
   });
 
-  test('keeps Redis from forgetting: nothing is evicted, everything is written', () => {
+  test('configures Redis without eviction and with persistence', () => {
     for (const name of ['redis-orch', 'redis-scrape', 'redis-embed']) {
       const command = compose.services[name]?.command?.join(' ') ?? '';
       assert.match(command, /--maxmemory-policy noeviction --appendonly yes/, name);
@@ -191,7 +191,7 @@ describe('the settings of the roles', () => {
   const given = new Map([...readExample()].map(([name, value]) => [name, value || sampleOf(name)]));
 
   for (const [role, { environment = {} }] of roleServices) {
-    test(`${role} is told nothing that Pawl does not know, and nothing that it refuses`, () => {
+    test(`${role} gets only settings that Pawl knows and accepts`, () => {
       const told = Object.entries(environment).map(([name, text]): [string, string] => [
         name,
         interpolate(text, given),
@@ -202,7 +202,7 @@ describe('the settings of the roles', () => {
   }
 
   for (const [role, { environment = {} }] of roleServices) {
-    test(`${role} is told all that it reads, and nothing else`, () => {
+    test(`${role} gets exactly the settings that it reads`, () => {
       const wanted = Object.entries(readers)
         .filter(([, who]) => who?.includes(role))
         .map(([key]) => settings[key as Key].variable);
@@ -210,7 +210,7 @@ describe('the settings of the roles', () => {
     });
   }
 
-  test('can all be given, but for those that the files themselves fix', () => {
+  test('can all be set, except those that the files fix', () => {
     const example = readExample();
     const isOpen = (text: string): boolean => variablesIn(text).some((name) => example.has(name));
     for (const [key, who] of Object.entries(readers)) {
@@ -220,10 +220,10 @@ describe('the settings of the roles', () => {
     }
   });
 
-  test('come from example.env, which has no secret that works', () => {
+  test('come from example.env, which has no usable secret', () => {
     const example = readExample();
     const used = composeFiles.flatMap((name) => variablesIn(readDeploy(name)));
-    // Compose itself reads the last.
+    // Compose itself reads the last one.
     const known = [...new Set([...used, 'COMPOSE_PROFILES'])];
     assert.deepEqual(known.sort(), [...example.keys()].sort());
     for (const [name, value] of example) {
@@ -243,7 +243,7 @@ describe('the settings of the roles', () => {
     return interpolate(JSON.stringify(readCompose('compose.yaml', values)), values);
   };
 
-  test('are enough with three secrets, and lead to neither Qdrant nor Neo4j', () => {
+  test('are complete with three secrets, and configure neither Qdrant nor Neo4j', () => {
     assert.doesNotThrow(startWith({}));
     for (const [role, { environment = {} }] of roleServices) {
       for (const name of ['PAWL_QDRANT_URL', 'PAWL_NEO4J_URL']) {
@@ -275,16 +275,16 @@ describe('the settings of the roles', () => {
     assert.doesNotThrow(startWith({ ...membership, PAWL_API_KEYS: '' }));
   });
 
-  test('have no expression within another: compose would look at what it does not need', () => {
+  test('have no nested expressions, because compose would evaluate unused ones', () => {
     for (const name of composeFiles) assert.doesNotMatch(readDeploy(name), /\$\{[^}]*\$\{/, name);
   });
 
-  test('let Qdrant start with a key only', () => {
+  test('let Qdrant start only with a key', () => {
     assert.match(compose.services.qdrant?.command?.join(' ') ?? '', /test -n "\$\$QDRANT__SERVICE/);
   });
 });
 
-/** Something that would do, for what is left to fill in. */
+/** A valid value for each field that has to be filled in. */
 function sampleOf(name: string): string {
   if (/WORKERS$|_RATE_[CF]|_DEPTH_MAX$|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
   const others: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** The files of `deploy/`, read as the programs that they are for would read them. */
+/** Reads the files of `deploy/` like the programs that use them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,7 +48,7 @@ export function readYaml<Shape>(name: string): Shape {
   return parse(readDeploy(name), { merge: true }) as Shape;
 }
 
-/** The variables of `example.env`, each with what it is there. */
+/** The variables of `example.env` with their values. */
 export function readExample(): Map<string, string> {
   const lines = readDeploy('example.env').split('\n');
   const pairs = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []);
@@ -57,7 +57,7 @@ export function readExample(): Map<string, string> {
   return found;
 }
 
-/** What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`. */
+/** Evaluates `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}` like compose. */
 export function interpolate(text: string, values: ReadonlyMap<string, string>): string {
   return text.replace(/\$\{(\w+)(?::([-+?])([^}]*))?\}/g, (_, name, kind, rest) => {
     const value = values.get(name) ?? '';
@@ -67,7 +67,7 @@ export function interpolate(text: string, values: ReadonlyMap<string, string>): 
   });
 }
 
-/** The services of a compose file, each with the environment of the one that it extends. */
+/** The services of a compose file, each with its extended environment. */
 export function readCompose(name: string, values: ReadonlyMap<string, string>): Compose {
   const file = readYaml<Compose>(name);
   const services = Object.entries(file.services).map(([own, service]) => {
@@ -79,11 +79,11 @@ export function readCompose(name: string, values: ReadonlyMap<string, string>): 
   return { ...file, services: Object.fromEntries(services) };
 }
 
-/** A size as compose and Docker write it, in bytes. */
+/** A size in the notation of compose and Docker, in bytes. */
 export function bytesOf(size: string): number {
   const [, count = '', unit = ''] = /^(\d+)([kmg]?)b?$/i.exec(size) ?? [];
   const power = ['', 'k', 'm', 'g'].indexOf(unit.toLowerCase());
-  if (count === '' || power < 0) throw new Error(`${size} is no size`);
+  if (count === '' || power < 0) throw new Error(`${size} is not a size`);
   return Number(count) * 1024 ** power;
 }
 

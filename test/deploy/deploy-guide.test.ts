@@ -1,6 +1,7 @@
 /**
- * The commands of docs/guide/deploy.md, run in a folder that stands for the root of a machine. What
- * needs the network or systemd is noted and not done; what they write is read by its programs.
+ * Runs the commands of docs/guide/deploy.md in a folder that stands for the root of a machine.
+ * Commands that need the network or systemd are recorded but not run; the written files are parsed
+ * by their programs.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -28,7 +29,7 @@ const under = (...titles: string[]): Block[] =>
 const skip = whyNotReadable(unprivilegedIdentity()) ?? false;
 
 describe('the guide to deploying', () => {
-  test('installs one machine: the gateway, the unit, and settings that Pawl takes', async (t) => {
+  test('installs one machine: the gateway, the unit, and settings that Pawl accepts', async (t) => {
     if (skip) return t.skip(skip);
     const { machine, commands } = await follow(t, under('One machine'));
     assert.equal(checkInstalled(join(machine, 'etc/pawl-gateway')), undefined);
@@ -38,7 +39,7 @@ describe('the guide to deploying', () => {
     assertStarted(machine, commands, ['pawl@all', 'pawl-gateway']);
   });
 
-  test('makes the role and the database of Postgres', { skip }, async (t) => {
+  test('creates the role and the database of Postgres', { skip }, async (t) => {
     const { settings, postgres } = await followStores(t);
     const url = new URL(settings.PAWL_DATABASE_URL ?? '');
     url.host = `127.0.0.1:${postgres.port}`;
@@ -52,7 +53,7 @@ describe('the guide to deploying', () => {
     assert.deepEqual(rules, [{ auth_method: 'scram-sha-256', error: null }]);
   });
 
-  test('installs three Redis that forget nothing, each with a password', { skip }, async (t) => {
+  test('installs three persistent Redis, each with a password', { skip }, async (t) => {
     const { machine, settings } = await followStores(t);
     for (const name of ['orch', 'scrape', 'embed'] as const) {
       const { password, port: told } = new URL(
@@ -71,7 +72,7 @@ describe('the guide to deploying', () => {
     }
   });
 
-  test('gives every role what it needs, and the gateway their addresses', { skip }, async (t) => {
+  test('gives every role its settings, and the gateway their addresses', { skip }, async (t) => {
     const { machine, commands, settings } = await followStores(t);
     const { config, warnings } = loadConfig({ environment: settings });
     assert.deepEqual(warnings, []);
@@ -88,7 +89,7 @@ describe('the guide to deploying', () => {
     assertStarted(machine, commands, ['redis-server@orch', 'redis-server@embed']);
   });
 
-  test('starts each role on a machine of its own', async (t) => {
+  test('starts each role on its own machine', async (t) => {
     if (skip) return t.skip(skip);
     const steps = under('Four machines', 'The machine of each role');
     const { machine, commands } = await follow(t, steps, { ROLE: 'scraper' });
@@ -104,14 +105,14 @@ describe('the guide to deploying', () => {
     }
   });
 
-  test('has no command that nobody looks at', () => {
+  test('has no untested command', () => {
     const known = ['One machine', 'Four machines', 'Compose'];
     for (const { headings, line } of blocks)
       assert.ok(known.includes(headings[1] ?? ''), `${line}`);
   });
 });
 
-/** Of another network than the one that the guide begins with. */
+/** On another network than the one in the guide. */
 const addresses = {
   ...{ ORCHESTRATOR: '127.0.9.11', SCRAPER: '127.0.9.12' },
   ...{ CHUNKING: '127.0.9.13', EMBEDDING: '127.0.9.14' },
@@ -119,7 +120,7 @@ const addresses = {
 
 const noted = 'echo "$(basename "$0") $*" >> "$COMMANDS"';
 
-/** What is not done here, and what is done otherwise because nobody is root. */
+/** Commands that are skipped, or replaced because the test is not root. */
 const stubs: Readonly<Record<string, string>> = {
   ...{ 'apt-get': noted, npm: noted, systemctl: noted, curl: noted },
   git: `${noted}\n[ "$1" = clone ] && ln -s "$2" "$3"`,
@@ -155,7 +156,7 @@ async function follow(t: TestContext, steps: readonly Block[], more: Record<stri
 async function followStores(t: TestContext) {
   const postgres = await startPostgres({ durable: false });
   t.after(() => postgres.stop());
-  // The guide begins with a Postgres whose superuser is `postgres`, and which has no role `pawl`.
+  // The guide starts with a Postgres whose superuser is `postgres`, and which has no role `pawl`.
   const as = (user: string): string => postgres.url.replace('pawl@', `${user}@`);
   await ask(as('pawl'), 'CREATE ROLE postgres SUPERUSER LOGIN');
   await ask(as('postgres'), 'ALTER ROLE pawl RENAME TO tests');
@@ -178,7 +179,7 @@ function settingsIn(machine: string): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
 }
 
-/** Every unit that systemctl is told of is installed by the guide, or by Debian's packages. */
+/** Every unit passed to systemctl is installed by the guide, or by Debian's packages. */
 function assertStarted(machine: string, commands: string, wanted: readonly string[]): void {
   const calls = [...commands.matchAll(/^systemctl (?:enable|disable|restart)(?: --now)? (.+)$/gm)];
   const named = calls.flatMap(([, units = '']) => units.split(' '));
@@ -191,7 +192,7 @@ function assertStarted(machine: string, commands: string, wanted: readonly strin
   }
 }
 
-/** A Redis with the file as it is, on another port and in another folder; returns the port. */
+/** A Redis with the given file, on another port and in another folder; returns the port. */
 async function startFrom(t: TestContext, file: string): Promise<number> {
   const directory = makeDirectory();
   const start = async (port: number) => {

@@ -1,4 +1,4 @@
-/** The gateway's rules and Pawl's own say the same: sizes, times, words of failures, routes. */
+/** The rules of the gateway match those of Pawl: sizes, times, failure texts, routes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 const wayMs = 5_000;
 const read = (name: string) => readFileSync(join(gatewayFolder, 'rules', `${name}.conf`), 'utf8');
 
-/** The block of the location whose opening line holds the text. */
+/** The block of the location whose opening line contains the text. */
 function blockOf(text: string): string {
   const routes = read('routes');
   const found = routes.split(/^location /m).find((block) => block.split('\n')[0]?.includes(text));
@@ -27,18 +27,18 @@ function settingOf(block: string, name: string): string {
 }
 
 describe('the rules of the gateway', () => {
-  test('take bodies as large as Pawl does', () => {
+  test('accept bodies of the same size as Pawl', () => {
     const { bodyBytesMax, uploadBytesMax } = limits.request;
     const body = settingOf(read('request'), 'client_max_body_size');
     assert.equal(body, `${bodyBytesMax / mebibyte}m`);
     const callback = settingOf(blockOf('complete|begin'), 'client_max_body_size');
     assert.equal(callback, `${limits.handoff.bodyBytesMax / mebibyte}m`);
     const upload = settingOf(blockOf('jobs/upload'), 'client_max_body_size');
-    // A form has its parts' headers beside the files.
+    // A form has part headers beside its files.
     assert.equal(upload, `${uploadBytesMax / mebibyte + 1}m`);
   });
 
-  test('wait a little longer than Pawl works', () => {
+  test('wait slightly longer than Pawl works', () => {
     const { scraping, chunking, embedding } = limits.step.syncMs;
     const rows = { '/scrape': scraping, '/chunk': chunking, '/embed': embedding };
     const waits = { ...rows, '/search': limits.search.timeoutMs };
@@ -52,7 +52,7 @@ describe('the rules of the gateway', () => {
     assert.ok(silence >= 2 * limits.event.streamCommentMs, 'a comment may be late');
   });
 
-  test('let an idle connection go before Pawl does', () => {
+  test('close idle connections before Pawl does', () => {
     for (const place of ['one-machine', 'four-machines', 'compose']) {
       const file = join(gatewayFolder, 'places', place, 'upstreams.conf');
       const times = [...readFileSync(file, 'utf8').matchAll(/keepalive_timeout (\d+)s;/g)];
@@ -63,13 +63,13 @@ describe('the rules of the gateway', () => {
     }
   });
 
-  test('keep the names of requests that Pawl keeps', () => {
+  test('keep the request ids that Pawl keeps', () => {
     const most = limits.request.headerIdCharactersMax;
     assert.ok(read('request').includes(`{1,${most}}$"`));
     assert.ok(read('request').includes(`"~^.{${limits.key.charactersMax + 1},}"`));
   });
 
-  test('call failures by the names that Pawl has for them', () => {
+  test('use the failure codes of Pawl', () => {
     const bodies = [...read('problems').matchAll(/return (\d+) '(\{.*\})';/g)];
     assert.ok(bodies.length >= 8);
     for (const [, status, body = ''] of bodies) {
@@ -81,7 +81,7 @@ describe('the rules of the gateway', () => {
     }
   });
 
-  test('limit every location that is open to all, by address and by key', () => {
+  test('limit every public location, by address and by key', () => {
     const blocks = read('routes')
       .split(/^location /m)
       .slice(1);

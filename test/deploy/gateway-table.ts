@@ -1,4 +1,4 @@
-/** Where nginx and where Traefik lead a request, and under which limits, as their files say it. */
+/** The routing and the limits of nginx and Traefik, as their files define them. */
 import type { Compose } from './deploy-files.ts';
 import { readDeploy, readYaml } from './deploy-files.ts';
 
@@ -12,7 +12,7 @@ export interface Led {
   readonly service: string;
   /** The path that the service sees. */
   readonly path: string;
-  /** Only from addresses that are named. */
+  /** Only from listed addresses. */
   readonly isInside: boolean;
   /** Each as NAME AVERAGE/BURST; open streams as NAME AMOUNT. */
   readonly limits: readonly string[];
@@ -38,7 +38,7 @@ const locations = routes
     return [{ kind, pattern, block }];
   });
 
-/** All the limits of requests that nginx knows, whoever they are for. */
+/** All request limits of nginx. */
 export function nginxLimits(): string[] {
   const all = locations.flatMap(({ block }) => [...limitsIn(block)]);
   return [...new Set(all)].sort();
@@ -76,7 +76,7 @@ function rewritten(path: string): string {
 function matches({ kind, pattern }: Location, path: string): boolean {
   if (kind === '=') return path === pattern;
   if (kind === '') return path.startsWith(pattern);
-  // Older engines know no flags inside of a pattern.
+  // Older engines do not support flags within a pattern.
   const plain = pattern.replace('(?s:.+)', '[^]+');
   return new RegExp(plain, kind === '~*' ? 'i' : '').test(path);
 }
@@ -121,7 +121,7 @@ function limitOf(name: string): string[] {
   return average === '' ? [] : [`${name.replace(/-wide$/, '')} ${average}/${burst}`];
 }
 
-/** `A && B || C`, which is all that the rules here are made of. */
+/** Parses `A && B || C`, the only form in these rules. */
 function isFor(rule: string, asked: Asked): boolean {
   return rule.split(' || ').some((all) => all.split(' && ').every((one) => isTrue(one, asked)));
 }
@@ -131,7 +131,7 @@ function isTrue(term: string, { method, path, hasKey }: Asked): boolean {
   if (name === 'Method') return method === text;
   if (name === 'PathPrefix') return path.startsWith(text);
   if (name === 'HeaderRegexp') return text === 'X-API-Key' && hasKey;
-  if (name !== 'PathRegexp') throw new Error(`nobody reads ${term} here`);
+  if (name !== 'PathRegexp') throw new Error(`${term} is not supported here`);
   const [, flags = '', pattern = ''] = /^(?:\(\?(\w+)\))?(.*)$/s.exec(text) ?? [];
   return new RegExp(pattern.replaceAll('$$', '$'), flags).test(path);
 }

@@ -1,4 +1,4 @@
-/** The image: everything that runs is in it, and nothing runs as root. */
+/** The image: it contains everything that runs, and nothing runs as root. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,14 +11,14 @@ describe('the image', () => {
     args.split(' ').slice(0, -1),
   );
 
-  test('holds everything that the sources read beside themselves', () => {
+  test('contains everything that the sources read at run time', () => {
     const read = globSync('src/**/!(*.test).ts', { cwd: root }).flatMap((path) => {
       const text = readFileSync(join(root, path), 'utf8');
       const found = [...text.matchAll(/new URL\('(\.\.\/[^']+)', import\.meta\.url\)/g)];
       return found.map(([, target = '']) => join(dirname(path), target));
     });
     assert.ok(read.length >= 4);
-    // The folder of the sources itself is named in order to be left out of stacks.
+    // The source folder itself is only named to shorten stacks.
     const outside = read.filter((target) => target !== './' && !target.startsWith('src'));
     for (const path of outside) {
       const isCopied = copies.some((copy) => path === copy || path.startsWith(`${copy}/`));
@@ -26,7 +26,7 @@ describe('the image', () => {
     }
   });
 
-  test('is made of files that exist and are not ignored', () => {
+  test('is built from files that exist and are not ignored', () => {
     const ignored = readDeploy('Dockerfile.dockerignore').split('\n');
     for (const copy of copies) {
       assert.ok(existsSync(join(root, copy)), copy);
@@ -34,7 +34,7 @@ describe('the image', () => {
     }
   });
 
-  test('runs as a user other than root, on the Node that Pawl is written for', () => {
+  test('runs as a user other than root, on the supported version of Node', () => {
     assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
     const { dependencies } = readManifest('scripts/node/package.json');
     const [, major] = /^ARG NODE=node:(\d+)\.\d+\.\d+-\w+-slim$/m.exec(dockerfile) ?? [];

@@ -1,4 +1,4 @@
-/** Alerts, dashboard and pipeline speak of figures that Pawl has, in words that it knows. */
+/** Alerts, dashboard and pipeline use existing metrics and labels. */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -40,24 +40,24 @@ const targets = panels.flatMap((panel) => panel.targets ?? []);
 const queries = targets.filter(({ datasource }) => datasource.type === 'prometheus');
 const expressions = [...rules.map(({ expr }) => expr), ...queries.map(({ expr }) => expr)];
 
-/** Figures of others: of the scraper itself, and of the machine. */
+/** Metrics of other programs: of the scraper itself, and of the machine. */
 const foreign = ['up', 'node_filesystem_avail_bytes', 'node_filesystem_size_bytes'];
 
 describe('alerts and dashboard', () => {
-  test('use figures that Pawl has, and leave none out', async (t) => {
+  test('use existing metrics, and all of them', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const { body } = await ask<string>('GET /metrics');
     const types = [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     const known = new Map(types.flatMap(([, name = '', type = '']) => seriesOf(name, type)));
     const used = new Set(expressions.flatMap(metricsIn));
     const strange = [...used].filter((name) => !known.has(name) && !foreign.includes(name));
-    assert.deepEqual(strange, [], 'no such figure');
+    assert.deepEqual(strange, [], 'no such metric');
     const shown = new Set([...used].map((name) => known.get(name)));
     const forgotten = [...new Set(known.values())].filter((name) => !shown.has(name));
-    assert.deepEqual(forgotten, [], 'nobody looks at these');
+    assert.deepEqual(forgotten, [], 'unused metrics');
   });
 
-  test('select kinds of events and codes of failures that exist', () => {
+  test('select existing event kinds and failure codes', () => {
     for (const expression of expressions) {
       for (const [, kind = ''] of expression.matchAll(/kind="(\w+)"/g)) {
         assert.ok((eventKinds as readonly string[]).includes(kind), kind);
@@ -80,7 +80,7 @@ describe('alerts and dashboard', () => {
     }
   });
 
-  test('say of every alert how bad it is, what happens, and what to do', () => {
+  test('state for every alert its severity, its effect, and what to do', () => {
     assert.ok(rules.length >= 15);
     assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length);
     for (const { alert, labels, annotations } of rules) {
@@ -90,7 +90,7 @@ describe('alerts and dashboard', () => {
     }
   });
 
-  test('show panels that explain themselves and do not overlap', () => {
+  test('show panels that have descriptions and do not overlap', () => {
     assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
     const cells = new Set<string>();
     for (const { title, gridPos } of dashboard.panels) {
@@ -110,7 +110,7 @@ describe('alerts and dashboard', () => {
     assert.deepEqual([...uids].sort(), ['${loki}', '${prometheus}']);
   });
 
-  test('fire when they should, by the word of promtool', (t) => {
+  test('fire when they should, according to promtool', (t) => {
     const promtool = findExecutable('promtool');
     if (promtool === undefined) {
       t.skip('promtool is not here; it comes with the package prometheus');
@@ -139,7 +139,7 @@ describe('the pipeline of Alloy', () => {
   };
 
   for (const [where, text] of Object.entries(wholes)) {
-    test(`is joined up ${where}: what is named is there, and what is there is named`, () => {
+    test(`is connected ${where}: all names are defined, and all definitions are used`, () => {
       const code = text.replace(/^\s*\/\/.*$/gm, '');
       assert.equal(code.split('{').length, code.split('}').length, 'braces');
       const blocks = [...code.matchAll(/^([a-z_]+(?:\.[a-z_]+)+) "(\w+)" \{$/gm)];
@@ -157,7 +157,7 @@ describe('the pipeline of Alloy', () => {
     });
   }
 
-  test('is told everything it asks for', () => {
+  test('gets every variable that it reads', () => {
     const compose = readDeploy('compose.yaml');
     const asked = [...main.matchAll(/sys\.env\("(\w+)"\)/g)].map(([, name = '']) => name);
     const told = [...readExample().keys(), ...variablesIn(compose), 'SCRAPE_NAMES'];
@@ -168,12 +168,12 @@ describe('the pipeline of Alloy', () => {
   });
 });
 
-/** Where something comes in: nobody has to name it. */
+/** Entry points, which need no reference. */
 function isSource(name: string): boolean {
   return /^(?:prometheus\.scrape|loki\.source|otelcol\.receiver|pyroscope\.ebpf)\./.test(name);
 }
 
-/** The names under which a figure can be asked for, each with its own name. */
+/** The query names of a metric, each with its own name. */
 function seriesOf(name: string, type: string): [series: string, name: string][] {
   if (type !== 'histogram') return [[name, name]];
   return ['_bucket', '_sum', '_count'].map((end) => [`${name}${end}`, name]);
@@ -181,7 +181,7 @@ function seriesOf(name: string, type: string): [series: string, name: string][] 
 
 const words = ['unless', 'or', 'and', 'by', 'on', 'without', 'offset', 'bool'];
 
-/** What is left of an expression without labels, ranges, strings, functions and words. */
+/** The rest of an expression without labels, ranges, strings, functions and keywords. */
 function metricsIn(expression: string): string[] {
   const bare = expression
     .replace(/"[^"]*"/g, '')

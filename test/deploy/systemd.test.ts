@@ -1,4 +1,4 @@
-/** The units for plain machines: systemd accepts them, and finds little to complain about. */
+/** The systemd units: systemd accepts them, and rates their exposure low. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { readDeploy, root } from './deploy-files.ts';
 
 const analyze = findExecutable('systemd-analyze');
 const absent = 'systemd-analyze is not here; it comes with systemd';
-/** Of ten; systemd calls less than two "OK", and a unit without any of this has 9.6. */
+/** Of ten; systemd calls less than two "OK", and a unit without hardening has 9.6. */
 const exposureMax = 2.5;
 
-/** The unit with the paths of this checkout, since systemd looks whether its program is there. */
+/** The unit with the paths of this checkout, because systemd checks whether its program exists. */
 function unitIn(t: TestContext, name: string, as = name): string {
   const text = readDeploy(`systemd/${name}`).replaceAll('/opt/pawl/', root);
   const path = join(temporaryDirectory(t), as);
@@ -38,7 +38,7 @@ describe('the units of systemd', () => {
     ['pawl@.service', 'pawl@scraper.service'],
     ['pawl-gateway.service', 'pawl-gateway.service'],
   ] as const) {
-    test(`${name} is understood, and leaves little open`, (t) => {
+    test(`${name} is valid, and has a low exposure`, (t) => {
       if (analyze === undefined) {
         t.skip(absent);
         return;

@@ -1,4 +1,4 @@
-/** Traefik in nginx' place: the same routes and limits, traced and measured as the rest is. */
+/** Traefik instead of nginx: the same routes and limits, with traces and metrics. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -17,7 +17,7 @@ const traefik = readYaml<Compose>('compose.traefik.yaml');
 describe('compose.traefik.yaml', () => {
   const labels = Object.assign({}, ...Object.values(traefik.services).map((s) => s.labels ?? {}));
 
-  test('takes the gateway’s place, and adds nothing else', () => {
+  test('replaces the gateway, and adds nothing else', () => {
     const added = Object.keys(traefik.services).filter((name) => !(name in compose.services));
     assert.deepEqual(added, ['traefik']);
     assert.deepEqual(traefik.services.gateway, { profiles: ['nginx'] });
@@ -25,7 +25,7 @@ describe('compose.traefik.yaml', () => {
     assert.deepEqual([read_only, cap_drop, ports?.length], [true, ['ALL'], 1]);
   });
 
-  test('traces where Pawl does, and not at all where Pawl does not', () => {
+  test('sends traces if Pawl does, and none otherwise', () => {
     const flags = (url: string): string[] => {
       const given = new Map([['PAWL_OTLP_URL', url]]);
       return (traefik.services.traefik?.command ?? []).map((flag) => interpolate(flag, given));
@@ -41,7 +41,7 @@ describe('compose.traefik.yaml', () => {
     assert.ok(flags('http://alloy:4318').includes(endpoint));
   });
 
-  test('has its figures collected, on the port where it shows them', () => {
+  test('has its metrics collected, on the port that exposes them', () => {
     const command = traefik.services.traefik?.command ?? [];
     const [, port] = /--entrypoints\.figures\.address=:(\d+)/.exec(command.join(' ')) ?? [];
     assert.ok(command.includes('--metrics.prometheus.entrypoint=figures'));
@@ -50,7 +50,7 @@ describe('compose.traefik.yaml', () => {
     assert.match(readDeploy('alloy/traefik.alloy'), new RegExp(`port += ${port}\n`));
   });
 
-  test('has the limits that nginx has, and no others', () => {
+  test('has exactly the limits of nginx', () => {
     assert.deepEqual(traefikLimits(), nginxLimits());
   });
 
@@ -65,11 +65,11 @@ describe('compose.traefik.yaml', () => {
   ];
 
   for (const path of named.flatMap((name) => paths.map((rest) => `${name}${rest}`))) {
-    test(`leads ${path} to where nginx does, under the same limits`, () => {
+    test(`routes ${path} like nginx, under the same limits`, () => {
       for (const method of ['GET', 'POST']) {
         const asked = { method, path, hasKey: true };
         const [there, here] = [nginxLeads(asked), traefikLeads(asked)];
-        // A slash at the end is none to Pawl.
+        // Pawl ignores a trailing slash.
         const trim = (led: Led): Led => ({ ...led, path: led.path.replace(/(?!^)\/$/, '') });
         assert.deepEqual(trim(here), trim(there), method);
         assert.notEqual(here.service, '');
@@ -77,7 +77,7 @@ describe('compose.traefik.yaml', () => {
     });
   }
 
-  test('lets strangers who ask for pages count for themselves only', () => {
+  test('counts anonymous page requests per client', () => {
     const asked = { method: 'GET', path: '/docs', hasKey: false };
     assert.deepEqual(traefikLeads(asked), nginxLeads(asked));
   });

@@ -5,9 +5,9 @@ import { open } from '../../src/index.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
-/** A provider that summarizes, in an afternoon of one poll. */
+/** A provider that summarizes and completes at the first poll. */
 function summarizer(): BatchProvider {
   const jobs = new Map<string, readonly string[]>();
   return {
@@ -57,7 +57,7 @@ test('a batch provider can be added from outside', async (t) => {
   await pawl.close();
 });
 
-/** The same as a module that somebody wrote, with a setting of its own. */
+/** The same as an external module with its own setting. */
 const moduleText = `
 const jobs = new Map();
 
@@ -85,8 +85,8 @@ export function makeBatchProvider({ prefix }) {
   };
 }`;
 
-test('pawl serve takes a provider from a module that the file of providers names', async (t) => {
-  const place = openWorkplace(t);
+test('pawl serve loads a provider from a module that the providers file names', async (t) => {
+  const place = openRunner(t);
   place.write('settings/acme.mjs', moduleText);
   const entry = { module: './acme.mjs', prefix: 'short: ' };
   const environment = {
@@ -109,8 +109,8 @@ test('pawl serve takes a provider from a module that the file of providers names
   assert.equal((await serving.finished).code, 0);
 });
 
-test('pawl serve does not start with a module that is no provider, and says why', async (t) => {
-  const place = openWorkplace(t);
+test('pawl serve refuses a module that is not a provider, and says why', async (t) => {
+  const place = openRunner(t);
   place.write('acme.mjs', 'export const makeBatchProvider = () => ({ name: "ACME" });');
   const settings = JSON.stringify({ acme: { module: './acme.mjs' } });
   const environment = { PAWL_BATCH_PROVIDERS: place.write('providers.json', settings) };

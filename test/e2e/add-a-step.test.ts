@@ -1,4 +1,4 @@
-/** A new step is a row in the table and a function: nothing else has to know of it. */
+/** A new step is a row in the table and a function; no other code changes. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { getText } from '../../src/store/document/documents.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
 
-/** The row: a bit that no step has ever had, and its place between two others. */
+/** The row: an unused bit, and its position between two other steps. */
 const withSummary = defineLifecycle(
   stepTable.flatMap((row): StepRow[] => {
     if (row.step !== 'persisted') return [row];
@@ -51,9 +51,9 @@ async function setup(t: Cleanup, step: StepFunction): Promise<{ pawl: Pawl; data
   return { pawl, data };
 }
 
-const letter = { id: 'letter', text: 'The cat is well. It sends its regards.' };
+const letter = { id: 'letter', text: 'The cat is fine. It sends its regards.' };
 
-describe('a step that was added', () => {
+describe('an added step', () => {
   test('runs for every document, and is in the history', async (t) => {
     const { pawl } = await setup(t, summarize);
     const job = await pawl.ingest([letter], { corpus: 'post' });
@@ -65,11 +65,11 @@ describe('a step that was added', () => {
     assert.ok(steps.indexOf('summarized') < steps.indexOf('persisted'));
     const [item] = await job.items();
     assert.equal(item?.step, 'done');
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
+    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
     assert.equal((await pawl.search('post', 'regards', { mode: 'keyword' })).length, 1);
   });
 
-  test('runs beside another that was added, and both before what they lead to', async (t) => {
+  test('runs in parallel with another added step, and both before their successor', async (t) => {
     const rows = withSummary.steps.map((row): StepRow => {
       return row.step === 'persisted' ? { ...row, after: [...row.after, 'rated'] } : row;
     });
@@ -104,7 +104,7 @@ describe('a step that was added', () => {
     assert.equal((await job.wait()).state, 'succeeded');
   });
 
-  test('is taken up by a store that was made without it', async (t) => {
+  test('works with a store that was created without it', async (t) => {
     const data = temporaryDirectory(t);
     const before = await open({ data });
     await (await before.ingest([letter], { corpus: 'post' })).wait();
@@ -112,7 +112,7 @@ describe('a step that was added', () => {
 
     const after = await open({ data, pipeline: pipelineWith(summarize) });
     t.after(() => after.close());
-    const job = await after.ingest([{ ...letter, text: 'The dog is well. It barks.' }], {
+    const job = await after.ingest([{ ...letter, text: 'The dog is fine. It barks.' }], {
       corpus: 'post',
     });
     assert.equal((await job.wait()).state, 'succeeded');
@@ -120,7 +120,7 @@ describe('a step that was added', () => {
     assert.equal((await after.search('post', 'cat', { mode: 'keyword' })).length, 0);
   });
 
-  test('lets a job that was cut off before it go on through it', async (t) => {
+  test('is run by a job that was interrupted before it', async (t) => {
     const data = temporaryDirectory(t);
     const file = join(data, 'letter.txt');
     writeFileSync(file, letter.text);
@@ -133,12 +133,12 @@ describe('a step that was added', () => {
     const job = await after.job(id);
     assert.equal((await job.wait()).state, 'succeeded');
     const [item] = await job.items();
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
+    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
     assert.equal(readFileSync(file, 'utf8'), letter.text);
   });
 });
 
-/** One code of each kind, and what must follow from it. */
+/** One code of each kind, and the expected reaction. */
 const kinds: readonly { code: FailureCode; expected: 'retry_scheduled' | 'item_failed' }[] = [
   { code: 'rate_limited', expected: 'retry_scheduled' },
   { code: 'provider_unavailable', expected: 'retry_scheduled' },
@@ -146,11 +146,11 @@ const kinds: readonly { code: FailureCode; expected: 'retry_scheduled' | 'item_f
   { code: 'provider_auth', expected: 'item_failed' },
 ];
 
-describe('a step that was added and fails', () => {
+describe('a failing added step', () => {
   for (const { code, expected } of kinds) {
     test(`with ${code}: ${expected}`, async (t) => {
       const { pawl } = await setup(t, async () => {
-        throw new Failure(code, 'the summary could not be made');
+        throw new Failure(code, 'the summary failed');
       });
       const job = await pawl.ingest([letter], { corpus: 'post' });
       for await (const event of job.events()) {

@@ -1,4 +1,4 @@
-/** Keys, limits, backpressure and audits, as callers of the running service meet them. */
+/** Keys, limits, backpressure and audits of the running service. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
@@ -20,7 +20,7 @@ function auditsIn(lines: readonly string[]): Record<string, unknown>[] {
 }
 
 describe('a service with keys', () => {
-  test('knows callers by them, counts what they ask, and writes down who did what', async (t) => {
+  test('identifies callers by them, counts their requests, and audits their actions', async (t) => {
     const log: string[] = [];
     const bench = await openBench(t, {
       keys: { apiKeys, rateCapacity: 3, rateFloor: 3 },
@@ -74,14 +74,14 @@ describe('a service with keys', () => {
     }
   });
 
-  test('is refused another host only where it has none', async (t) => {
+  test('refuses other hosts only without keys', async (t) => {
     const open = { host: '0.0.0.0', keys: {} };
     await assert.rejects(openBench(t, open), { code: 'usage_error' });
     const { ask } = await openBench(t, { keys: { apiKeys }, work: false });
     assert.equal((await ask('GET /jobs', { headers: withKey(keys.ann) })).status, 200);
   });
 
-  test('has the end of a job in its audits with the type and tier of its caller', async (t) => {
+  test('audits the end of a job with the type and tier of its caller', async (t) => {
     const membership = await startMembership(t);
     const claims = { caller_id: 'acct_dora', caller_type: 'user', tier: 'pro' };
     membership.reply = () => ({ status: 200, body: JSON.stringify(claims) });
@@ -103,7 +103,7 @@ describe('a service with keys', () => {
     }
   });
 
-  test('has the failed job of a caller in its audits, with stage and code', async (t) => {
+  test('audits the failed job of a caller, with stage and code', async (t) => {
     const log: string[] = [];
     const bench = await openBench(t, {
       keys: { apiKeys },
@@ -118,7 +118,7 @@ describe('a service with keys', () => {
   });
 });
 
-test('a queue that is too deep takes nothing more for now, whoever asks', async (t) => {
+test('a full queue refuses new work of every caller', async (t) => {
   const { ask } = await openBench(t, { work: false, queueDepthMax: 1 });
   assert.equal((await ask('POST /jobs', { body: document })).status, 202);
   const again = { ...document, documents: [{ id: 'y', text: 'A stork waits.' }] };
@@ -139,7 +139,7 @@ describe('a service behind Membership', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  test('lets in whom it knows, and answers 503 while nobody can tell', async (t) => {
+  test('accepts known keys, and answers 503 while Membership is unreachable', async (t) => {
     let status = 201;
     const membershipUrl = await membership(t, () => status);
     const { ask } = await openBench(t, { keys: { membershipUrl }, work: false });

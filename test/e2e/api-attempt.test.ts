@@ -38,7 +38,7 @@ const arrived = (bench: { look(): Promise<Attempt> }, status: Attempt['status'])
     what: `an attempt that is ${status}`,
   });
 
-/** Collects the events of a stream by their names. */
+/** Collects the events of a stream by name. */
 async function listen(t: Cleanup, { service }: Bench, headers: Record<string, string> = {}) {
   const abort = new AbortController();
   t.after(() => abort.abort());
@@ -65,7 +65,7 @@ async function listen(t: Cleanup, { service }: Bench, headers: Record<string, st
 }
 
 describe('the attempt', () => {
-  test('goes from files in a form to a job that indexes them', async (t) => {
+  test('turns uploaded files into a job that indexes them', async (t) => {
     const bench = await setup(t);
     assert.deepEqual(await bench.look(), {
       status: 'idle',
@@ -105,7 +105,7 @@ describe('the attempt', () => {
     assert.deepEqual((await bench.ask<{ items: Staged[] }>('GET /staging')).body.items, []);
   });
 
-  test('says what will happen to each source: new, changed, unchanged, repeated', async (t) => {
+  test('reports the result of each source: new, changed, unchanged, repeated', async (t) => {
     const bench = await setup(t);
     const start = () => bench.ask('POST /attempt/start', { body: { corpus_name: 'notes' } });
     await bench.stage(filesOf({ 'a.txt': 'first', 'b.txt': 'second' }));
@@ -146,7 +146,7 @@ describe('the attempt', () => {
     assert.equal((await bench.ask('DELETE /staging')).body.removed, 1);
   });
 
-  test('is told in the stream without numbers, between events without a gap', async (t) => {
+  test('is streamed without event numbers, between events without a gap', async (t) => {
     const bench = await setup(t);
     const events = await listen(t, bench, { 'last-event-id': '0' });
     await bench.stage(filesOf({ 'a.txt': 'text' }));
@@ -214,7 +214,7 @@ describe('the attempt', () => {
     await bench.service.close();
   });
 
-  test('refuses what is not possible now, and says what is', async (t) => {
+  test('refuses an impossible action, and names the possible ones', async (t) => {
     const bench = await setup(t);
     for (const name of ['POST /attempt/stop', 'POST /attempt/resume'] as const) {
       const { status, body } = await bench.ask(name);
@@ -229,7 +229,7 @@ describe('the attempt', () => {
     assert.equal(none.status, 400);
   });
 
-  test('stages addresses and paths, all of a request or nothing', async (t) => {
+  test('stages addresses and paths, all of a request or none', async (t) => {
     const bench = await setup(t);
     const path = join(bench.data, 'note.txt');
     writeFileSync(path, 'a note');
@@ -252,7 +252,7 @@ describe('the attempt', () => {
     assert.equal(removed.body.removed, 3);
   });
 
-  test('neither logs nor answers where its files are', async (t) => {
+  test('neither logs nor returns the path of its files', async (t) => {
     const bench = await setup(t);
     await bench.stage(filesOf({ 'secret-name.txt': 'secret words', 'empty-secret.txt': '' }));
     const answers = [
@@ -268,7 +268,7 @@ describe('the attempt', () => {
     }
   });
 
-  test('of a caller is nobody else’s, and paths are for this machine only', async (t) => {
+  test('belongs to one caller, and only local callers may name paths', async (t) => {
     const access: Access = {
       authenticate: async (key) => {
         if (key === undefined) throw new Failure('unauthorized', 'no key');
@@ -296,7 +296,7 @@ describe('the attempt', () => {
     assert.deepEqual([refused.status, refused.body.code], [403, 'forbidden']);
   });
 
-  test('is discarded when the service ends, and leaves its files behind', async (t) => {
+  test('is discarded when the service ends, and its files are deleted', async (t) => {
     const data = temporaryDirectory(t);
     const bench = await setup(t, { data });
     await bench.stage(filesOf({ 'a.txt': 'text '.repeat(1_000_000), 'b.txt': 'text' }));

@@ -8,7 +8,7 @@ import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 interface List {
   readonly items: readonly BatchTask[];
@@ -30,7 +30,7 @@ async function setup(t: Cleanup, options: { readonly work?: boolean } = {}) {
   return { azure, bench };
 }
 
-/** Resolves when an event of this kind has been told to whoever streams. */
+/** Resolves when an event of this kind has been streamed. */
 async function heard(bench: Bench, kind: string, after: number): Promise<void> {
   const ending = new AbortController();
   const client = new Client({ url: bench.service.address });
@@ -42,7 +42,7 @@ async function heard(bench: Bench, kind: string, after: number): Promise<void> {
 }
 
 describe('POST /batch/tasks', () => {
-  test('accepts at once, before the provider has heard of it', async (t) => {
+  test('accepts immediately, before the provider is called', async (t) => {
     const { azure, bench } = await setup(t, { work: false });
     const { status, body } = await bench.ask<BatchTask>('POST /batch/tasks', { body: recordings });
     assert.equal(status, 202);
@@ -54,7 +54,7 @@ describe('POST /batch/tasks', () => {
     assert.deepEqual((await bench.ask('GET /batch/tasks/:id', { params })).body, body);
   });
 
-  test('the same key and body answer with the same task; another body is refused', async (t) => {
+  test('the same key and body return the same task; another body is refused', async (t) => {
     const { bench } = await setup(t, { work: false });
     const headers = { 'idempotency-key': 'k' };
     const submit = (body: object) => bench.ask<BatchTask>('POST /batch/tasks', { body, headers });
@@ -72,7 +72,7 @@ describe('POST /batch/tasks', () => {
     ['neither urls nor requests', { task_type: 'completion' }, 400, 'bad_request'],
     ['both', { ...recordings, requests: [{ custom_id: 'a', input: 'b' }] }, 400, 'bad_request'],
     ['no address', { ...recordings, urls: [] }, 400, 'bad_request'],
-    ['a field that is not known', { ...recordings, url: 'https://a.example/' }, 400, 'bad_request'],
+    ['an unknown field', { ...recordings, url: 'https://a.example/' }, 400, 'bad_request'],
     ['a provider that is absent', { ...recordings, provider: 'AWS' }, 422, 'provider_unknown'],
     [
       'a model that nobody has',
@@ -92,7 +92,7 @@ describe('POST /batch/tasks', () => {
 });
 
 describe('a running service', () => {
-  test('hands a task over, tells of it, and gives out its results', async (t) => {
+  test('submits a task, streams its events, and returns its results', async (t) => {
     const { azure, bench } = await setup(t);
     const after = await bench.service.pawl.newestEvent();
     const { body } = await bench.ask<BatchTask>('POST /batch/tasks', { body: recordings });
@@ -109,7 +109,7 @@ describe('a running service', () => {
     assert.deepEqual([late.status, late.body.code], [409, 'action_not_allowed']);
   });
 
-  test('says which providers there are, and what their tasks hold', async (t) => {
+  test('lists the providers, and what their tasks contain', async (t) => {
     const azure = { url: 'http://127.0.0.1:9', key: 'key' };
     const batchProviders = { openai: azure, azure };
     const bench = await openBench(t, { batchProviders });
@@ -143,7 +143,7 @@ describe('a running service', () => {
     assert.ok((await figure('pawl_batch_oldest_open_seconds')) >= 60);
   });
 
-  test('calls a task off at its provider', async (t) => {
+  test('cancels a task at its provider', async (t) => {
     const { azure, bench } = await setup(t);
     azure.pollsToGo = Number.POSITIVE_INFINITY;
     const after = await bench.service.pawl.newestEvent();
@@ -154,7 +154,7 @@ describe('a running service', () => {
     assert.deepEqual([none.status, none.body.code], [409, 'action_not_allowed']);
     const canceled = await bench.ask<BatchTask>('POST /batch/tasks/:id/cancel', { params });
     assert.deepEqual([canceled.status, canceled.body.status], [200, 'CANCELED']);
-    await until(() => azure.jobs.size === 0, { what: 'the provider to hear of it' });
+    await until(() => azure.jobs.size === 0, { what: 'the cancel to reach the provider' });
   });
 });
 
@@ -190,11 +190,11 @@ describe('GET /batch/tasks', () => {
 });
 
 describe('pawl serve', () => {
-  test('completes batch tasks, and ends cleanly while one is at its provider', async (t) => {
+  test('completes batch tasks, and exits cleanly while one is at its provider', async (t) => {
     const azure = new AzureServer();
     azure.pollsToGo = 0;
     await azure.start(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const settings = { azure: { url: azure.server.url, key: 'key' } };
     const environment = {
       PAWL_BATCH_PROVIDERS: place.write('providers.json', JSON.stringify(settings)),
@@ -224,7 +224,7 @@ describe('pawl batch with --url', () => {
   test('submits, lists, shows and cancels over HTTP, and opens no store', async (t) => {
     const { bench } = await setup(t, { work: false });
     const url = ['--url', bench.service.address];
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('task.json', JSON.stringify(recordings));
     place.write('bad.json', '{"task_type": 7}');
     const submit = await place.run(['batch', 'submit', 'task.json', '--json', ...url]);
@@ -245,7 +245,7 @@ describe('pawl batch with --url', () => {
 });
 
 describe('the cheap lane over HTTP', () => {
-  test('leaves the questions of a job to a batch, of which its caller sees the task', async (t) => {
+  test('sends the requests of a job as a batch, whose task its caller sees', async (t) => {
     const server = new OpenaiServer();
     server.answer = () => ({
       content: JSON.stringify({ entities: [{ name: 'Ada', kind: 'person', mentions: ['Ada'] }] }),
@@ -280,7 +280,7 @@ describe('the cheap lane over HTTP', () => {
       lanes.push((await client.ask('GET /jobs/:id', { params: { id: job_id } })).lane);
     }
     assert.deepEqual(lanes, ['now', 'now', 'cheap']);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('b.txt', 'A crane.');
     const args = ['ingest', 'b.txt', '--corpus', 'b', '--lane', 'cheap'];
     const ingested = await place.run([...args, '--url', bench.service.address]);

@@ -1,4 +1,4 @@
-/** Twelve secrets, planted where real ones are, appear in nothing that the service tells. */
+/** Twelve secrets, planted where real ones are, appear in no output of the service. */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ async function listen(t: TestContext, answer: RequestListener): Promise<string> 
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A service whose neighbours all answer with what they know. */
+/** A service whose dependencies echo what they receive. */
 async function setup(t: TestContext) {
   process.env.PAWL_TEST_PLANTED = canaries.environment;
   t.after(() => delete process.env.PAWL_TEST_PLANTED);
@@ -68,7 +68,7 @@ const headers = {
   cookie: `session=${canaries.cookie}`,
 };
 
-test(`no secret is told, wherever it was planted (seed ${seed})`, async (t) => {
+test(`no planted secret leaves the service (seed ${seed})`, async (t) => {
   const { bench, told, site, receiver } = await setup(t);
   const tell = (where: string, content: unknown) => told.push({ where, content });
   const { address } = bench.service;

@@ -1,4 +1,4 @@
-/** A service on a fresh store and a free port, and requests to it that check what they get. */
+/** A service on a new store and a free port, and requests that validate the responses. */
 import assert from 'node:assert/strict';
 import { Compile } from 'typebox/compile';
 import {
@@ -26,10 +26,10 @@ export interface Asking {
 export interface Bench {
   readonly service: RunningService;
   readonly lines: readonly string[];
-  /** Asks, and checks the answer against the contract: its shape, or that it is a problem. */
+  /** Sends a request, and validates the response against the contract. */
   ask<Body = Record<string, unknown>>(name: RouteName, asking?: Asking): Promise<Answer<Body>>;
   submit(body: unknown, headers?: Readonly<Record<string, string>>): Promise<string>;
-  /** Resolves with the job once it has ended. */
+  /** Resolves to the job after its end. */
   ended(jobId: string): Promise<Record<string, unknown>>;
 }
 

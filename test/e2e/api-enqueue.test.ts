@@ -1,4 +1,4 @@
-/** What is put on the queues of the services, in the process that is all of them. */
+/** The queues of the services, in the process with all roles. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -18,7 +18,7 @@ interface Enqueued {
 }
 
 describe('the services, from their queue', () => {
-  test('a queue that is too deep asks to come back, and the other takes what comes', async (t) => {
+  test('a full queue refuses new messages, while the other accepts them', async (t) => {
     const site = await openSite(t);
     site.hold('/later');
     const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
@@ -26,8 +26,8 @@ describe('the services, from their queue', () => {
     const url = `${site.origin}/later`;
     let full = await enqueue({ url });
     assert.equal(full.status, 202);
-    // Where a second has passed they are counted anew, and those that are worked on do not wait:
-    // at the latest when every place is taken, one does.
+    // After a second they are counted again, and running ones do not count. At the latest when
+    // every worker is busy, one message waits.
     for (let more = 0; full.status === 202 && more <= limits.handoff.placesScrape; more++) {
       full = await enqueue({ url });
     }
@@ -37,7 +37,7 @@ describe('the services, from their queue', () => {
     site.release('/later');
   });
 
-  test('without a job the result is kept for its caller, and fetched by its id', async (t) => {
+  test('without a job, the result is stored for its caller and fetched by its id', async (t) => {
     const site = await openSite(t);
     site.hold('/later');
     site.break('/gone');
@@ -59,7 +59,7 @@ describe('the services, from their queue', () => {
       );
     const page = await enqueue({ url: `${site.origin}/later` });
     assert.equal((await look(page)).body.status, 'queued');
-    // Another caller has nothing of it.
+    // Another caller cannot see it.
     const foreign = await ask('GET /enqueue/:id', { params: { id: page }, headers: internal });
     assert.deepEqual([foreign.status, foreign.body.code], [404, 'enqueued_unknown']);
     site.release('/later');
@@ -74,7 +74,7 @@ describe('the services, from their queue', () => {
     assert.equal((await look('nobody')).status, 404);
   });
 
-  test('202 says that it is queued, and the work is done without a job', async (t) => {
+  test('202 means queued, and the work is done without a job', async (t) => {
     const site = await openSite(t);
     site.hold('/later');
     const { ask } = await openBench(t, { allowHosts: [site.host] });
@@ -83,14 +83,14 @@ describe('the services, from their queue', () => {
     assert.deepEqual([queued.status, told], [202, { job_id: null, status: 'queued' }]);
     assert.match(String(id), /^[0-9a-f-]{36}$/);
     const depth = async () => (await ask<string>('GET /metrics')).body;
-    await until(() => site.waiting('/later') > 0, { what: 'the page to be asked for' });
+    await until(() => site.waiting('/later') > 0, { what: 'the page to be requested' });
     site.release('/later');
     assert.match(await depth(), /queue_depth\{queue="turns"\} 0/);
     const texts = await ask('POST /enqueue', { body: { texts: ['a', 'b'] } });
     assert.equal(texts.status, 202);
   });
 
-  test('a job may be named by services only, and both or neither input is refused', async (t) => {
+  test('only services may name a job, and both or neither input is refused', async (t) => {
     const { ask } = await openBench(t, { keys });
     const url = 'https://example.com/';
     const named = await ask('POST /enqueue', { body: { url, job_id: 'job-1' } });

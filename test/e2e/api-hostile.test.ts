@@ -1,4 +1,4 @@
-/** Requests that nobody in good faith sends: an exact answer, no crash, nothing told. */
+/** Hostile requests: an exact response, no crash, no leak. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
 
-/** Sends bytes as they are, and returns what comes until the other side ends. */
+/** Sends raw bytes, and returns the response until the connection ends. */
 async function raw({ service }: Bench, text: string): Promise<string> {
   const { port } = new URL(service.address);
   const socket = connect(Number(port), '127.0.0.1');
@@ -30,9 +30,9 @@ const host = 'Host: 127.0.0.1\r\n';
 const json = 'Content-Type: application/json\r\n';
 
 const rawRequests: readonly [title: string, text: string, status: number][] = [
-  ['what is no HTTP', 'HELO mail\r\n\r\n', 400],
+  ['not HTTP', 'HELO mail\r\n\r\n', 400],
   [
-    'a length and chunks at once',
+    'both a length and chunks',
     `POST /jobs HTTP/1.1\r\n${host}${json}Content-Length: 5\r\n` +
       'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
@@ -51,8 +51,8 @@ const rawRequests: readonly [title: string, text: string, status: number][] = [
   ['no host', 'GET /jobs HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
 ];
 
-describe('requests in bad faith', () => {
-  test('that are hardly requests are answered exactly, and the connection ends', async (t) => {
+describe('hostile requests', () => {
+  test('that are malformed get an exact response, and the connection ends', async (t) => {
     const bench = await openBench(t, { work: false });
     for (const [title, text, status] of rawRequests) {
       const answer = await raw(bench, text);
@@ -61,7 +61,7 @@ describe('requests in bad faith', () => {
     assert.equal((await bench.ask('GET /healthz')).status, 200);
   });
 
-  test('with a body that is too large are refused before it has come', async (t) => {
+  test('with a body that is too large are refused before it has arrived', async (t) => {
     const bench = await openBench(t, { work: false });
     const head = `POST /jobs HTTP/1.1\r\n${host}${json}`;
     const length = limits.request.bodyBytesMax + 1;
@@ -70,7 +70,7 @@ describe('requests in bad faith', () => {
     assert.match(answer, /"code":"payload_too_large"/);
   });
 
-  test('whose body does not come in time are answered 408, and let go', async (t) => {
+  test('whose body is too slow are answered with 408 and disconnected', async (t) => {
     const real = realWorld();
     const setTimer: World['setTimer'] = (run, delayMs) =>
       real.setTimer(run, delayMs === limits.request.bodyMs ? 50 : delayMs);
@@ -84,7 +84,7 @@ describe('requests in bad faith', () => {
     assert.equal((await bench.ask('GET /healthz')).status, 200);
   });
 
-  test('that break off an upload leave nothing behind', async (t) => {
+  test('that abort an upload leave nothing behind', async (t) => {
     const data = temporaryDirectory(t);
     const bench = await openBench(t, { data, work: false });
     const { port } = new URL(bench.service.address);
@@ -98,11 +98,11 @@ describe('requests in bad faith', () => {
     const parts = () => globSync('*/*.part', { cwd: join(data, 'blobs') });
     await until(() => parts().length === 1, { what: 'the upload to begin' });
     socket.destroy();
-    await until(() => parts().length === 0, { what: 'the upload to be cleared away' });
+    await until(() => parts().length === 0, { what: 'the upload to be removed' });
     assert.deepEqual((await bench.ask('GET /jobs')).body.items, []);
   });
 
-  test('that keep their half of the connection open lose it soon', async (t) => {
+  test('that keep their half of the connection open are disconnected', async (t) => {
     const bench = await openBench(t, { work: false });
     const { port } = new URL(bench.service.address);
     const openings = ['garbage\r\n\r\n', `GET /jobs HTTP/1.1\r\n${host}X-A: b\r\n`];
@@ -141,7 +141,7 @@ describe('requests in bad faith', () => {
     assert.equal(own.status, 202);
   });
 
-  test('for what is not there are answered 404', async (t) => {
+  test('for unknown paths are answered with 404', async (t) => {
     const bench = await openBench(t, { work: false });
     const { address } = bench.service;
     for (const path of ['/nothing', '/jobs/a/b/c', '/%2e%2e/%2e%2e/etc/passwd', '/%zz']) {
@@ -153,7 +153,7 @@ describe('requests in bad faith', () => {
     assert.equal(method.status, 404);
   });
 
-  test('take a request id that can be written down, and no other', async (t) => {
+  test('keep a request id that is safe to log, and no other', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const idOf = async (given: string) => {
       const { headers, body } = await ask('GET /jobs/:id', {
@@ -171,7 +171,7 @@ describe('requests in bad faith', () => {
 });
 
 describe('secrets', () => {
-  test('twelve of them, planted in requests and sources, come out nowhere', async (t) => {
+  test('with twelve secrets in requests and sources leak none of them', async (t) => {
     const bench = await openBench(t);
     const { ask, submit, ended, service, lines } = bench;
     const canaries = Array.from({ length: 12 }, (_, index) => `canary-${index}-${'q'.repeat(12)}`);
@@ -199,7 +199,7 @@ describe('secrets', () => {
     const told = { log: lines.join(''), metrics, events };
     for (const [where, all] of Object.entries(told)) {
       const found = canaries.filter((canary) => all.includes(canary));
-      // The history names a source that failed: that is what it is for.
+      // The history names a failed source on purpose.
       const allowed = where === 'events' ? [name] : [];
       assert.deepEqual(
         found.filter((canary) => !allowed.includes(canary)),
@@ -210,7 +210,7 @@ describe('secrets', () => {
     assert.ok(told.log.includes('"job_id"') && told.log.includes('"request_id"'));
   });
 
-  test('every move of a job is in the log, with from, to, reason and attempt', async (t) => {
+  test('every transition of a job is logged, with from, to, reason and attempt', async (t) => {
     const { submit, ended, lines } = await openBench(t);
     const id = await submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
     await ended(id);

@@ -1,4 +1,4 @@
-/** A request that is repeated with its key makes nothing twice. */
+/** A repeated request with the same key creates nothing twice. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openBench } from './api-client.ts';
@@ -8,7 +8,7 @@ const text = 'The cat sleeps on the harmonium.';
 describe('Idempotency-Key', () => {
   const body = { corpus_name: 'a', documents: [{ id: 'cat', text }] };
 
-  test('the same key and body answer with the original job', async (t) => {
+  test('the same key and body return the original job', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'k1' };
     const first = await ask('POST /jobs', { body, headers });
@@ -20,7 +20,7 @@ describe('Idempotency-Key', () => {
     assert.notEqual(other.body.job_id, first.body.job_id);
   });
 
-  test('a job that has ended since is answered as it is now', async (t) => {
+  test('a job that has ended since is returned in its current state', async (t) => {
     const { ask, ended } = await openBench(t);
     const headers = { 'idempotency-key': 'k1' };
     const first = await ask('POST /jobs', { body, headers });
@@ -38,7 +38,7 @@ describe('Idempotency-Key', () => {
     assert.deepEqual((await ask('POST /jobs', { body: turned, headers })).body, first.body);
   });
 
-  test('the same key and another body are refused with 422', async (t) => {
+  test('the same key with another body is refused with 422', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'k1' };
     await ask('POST /jobs', { body, headers });
@@ -47,7 +47,7 @@ describe('Idempotency-Key', () => {
     assert.deepEqual([answer.status, answer.body.code], [422, 'idempotency_conflict']);
   });
 
-  test('200 requests at once with one key make exactly one job', async (t) => {
+  test('200 concurrent requests with one key create exactly one job', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'storm' };
     const answers = await Promise.all(
@@ -58,7 +58,7 @@ describe('Idempotency-Key', () => {
     assert.equal(((await ask('GET /jobs')).body.items as unknown[]).length, 1);
   });
 
-  test('a request that was accepted is answered again while the queue is full', async (t) => {
+  test('an accepted request is answered again while the queue is full', async (t) => {
     const { ask, service } = await openBench(t, { work: false, queueDepthMax: 1 });
     const upload = async (key: string, words: string): Promise<Response> => {
       const form = new FormData();

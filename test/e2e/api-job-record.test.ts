@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
-test('the url of a job is its first source, also where that is no address', async (t) => {
+test('the url of a job is its first source, even if that is not an address', async (t) => {
   const { submit, ask } = await openBench(t, { work: false });
   const urlOf = async (body: object) => {
     const id = await submit({ corpus_name: 'a', ...body });
@@ -14,7 +14,7 @@ test('the url of a job is its first source, also where that is no address', asyn
   assert.equal(await urlOf({ documents: [{ id: 'cat', text: 'A cat.' }] }), 'inline:cat');
 });
 
-test('a job says whether it is an ingest or a crawl', async (t) => {
+test('a job shows whether it is an ingest or a crawl', async (t) => {
   const { submit, ask } = await openBench(t, { work: false });
   const typeOf = async (body: object) => {
     const id = await submit({ corpus_name: 'a', ...body });
@@ -24,7 +24,7 @@ test('a job says whether it is an ingest or a crawl', async (t) => {
   assert.equal(await typeOf({ crawl: { url: 'https://example.com/' } }), 'crawl');
 });
 
-test('a job counts its items by what became of them', async (t) => {
+test('a job counts its items by outcome', async (t) => {
   const { submit, ended } = await openBench(t);
   const documents = [
     { id: 'a', text: 'A heron.' },
@@ -38,7 +38,7 @@ test('a job counts its items by what became of them', async (t) => {
   );
 });
 
-test('failed jobs are counted by the stage in which they failed', async (t) => {
+test('failed jobs are counted by their failed stage', async (t) => {
   const { submit, ended, ask } = await openBench(t);
   await ended(await submit({ corpus_name: 'a', documents: [{ id: 'x', text: '' }] }));
   await ended(await submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }));

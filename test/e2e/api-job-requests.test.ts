@@ -1,4 +1,4 @@
-/** What jobs may leave out, and which of them are listed. */
+/** Optional fields of jobs, and filters of the job list. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
@@ -7,7 +7,7 @@ import { openBench } from './api-client.ts';
 const text = 'The cat sleeps on the harmonium.';
 
 describe('the corpus of a job', () => {
-  test('is `default` where none is named', async (t) => {
+  test('is `default` if none is named', async (t) => {
     const { ask, submit, service } = await openBench(t, { work: false });
     const documents = [{ text }];
     const ids = [await submit({ documents }), await submit({ documents, corpus_name: null })];
@@ -25,7 +25,7 @@ describe('the corpus of a job', () => {
     assert.equal(body.items.length, ids.length);
   });
 
-  test('has a name of which the refusal of another says what it may be', async (t) => {
+  test('must be a valid name, and the refusal describes it', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const body = { url: 'https://example.com/', corpus_name: 'My Corpus' };
     const answer = await ask('POST /jobs', { body });
@@ -40,7 +40,7 @@ describe('the corpus of a job', () => {
 });
 
 describe('the list of jobs', () => {
-  test('has what was created from one time up to another', async (t) => {
+  test('can be filtered by creation time', async (t) => {
     const { submit, ask } = await openBench(t, { work: false });
     const made: { job_id: string; created_at: string }[] = [];
     for (const name of ['one', 'two', 'three']) {

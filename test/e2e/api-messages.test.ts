@@ -1,4 +1,4 @@
-/** What people read about jobs that failed: the sentence fits the cause, over every interface. */
+/** Messages of failed jobs: the sentence fits the cause, on every interface. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -27,7 +27,7 @@ const files: readonly [name: string, bytes: Uint8Array, code: string][] = [
 
 describe('the message of a failed job', () => {
   for (const [name, bytes, code] of files) {
-    test(`of the upload ${name} speaks of its content`, async (t) => {
+    test(`of the upload ${name} names its content`, async (t) => {
       const bench = await openBench(t);
       const job = await bench.ended(await upload(bench, name, bytes));
       const error = job.error as { code: string };
@@ -35,7 +35,7 @@ describe('the message of a failed job', () => {
     });
   }
 
-  test('of a page speaks of its content, or of the URL where that is away', async (t) => {
+  test('of a page names its content, or the URL if it is unreachable', async (t) => {
     const site = await openSite(t);
     site.serve('/empty', '<html><body></body></html>');
     site.break('/gone');

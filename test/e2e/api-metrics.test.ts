@@ -4,7 +4,7 @@ import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
 describe('GET /metrics', () => {
-  test('counts failures and durations of jobs, also of one that is retried', async (t) => {
+  test('counts failures and durations of jobs, also of a retried one', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = [
       { id: 'a', text: '' },

@@ -1,4 +1,4 @@
-/** The service on Postgres: what its own statements say there. */
+/** The service on Postgres, with the statements that differ there. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ const open = async (t: Cleanup, work = true) =>
   openBench(t, { database: await postgres.createDatabase(), work });
 
 describe('the service on Postgres', () => {
-  test('200 requests at once with one key make exactly one job', async (t) => {
+  test('200 concurrent requests with one key create exactly one job', async (t) => {
     const { ask } = await open(t, false);
     const body = { corpus_name: 'a', documents: [{ id: 'cat', text: 'The cat sleeps.' }] };
     const headers = { 'idempotency-key': 'storm' };
@@ -39,7 +39,7 @@ describe('the service on Postgres', () => {
     assert.equal(items.body.items[0]?.explanation, 'Next in the queue, to be fetched.');
   });
 
-  test('tells the end of a job to its webhook, again and anew', async (t) => {
+  test('sends the end of a job to its webhook, and again on request', async (t) => {
     const received: string[] = [];
     const statuses = [500];
     const receiver = createServer((request, response) => {

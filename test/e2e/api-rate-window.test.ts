@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { openBench } from './api-client.ts';
 
-test('a request beyond a claimed limit is told the limit, its window and the wait', async (t) => {
+test('a request beyond a claimed limit gets the limit, its window and the wait', async (t) => {
   const claims = { rate_limits: { requests: 1, window_seconds: 40_000 } };
   const membership = createServer((request, response) => {
     request.resume();

@@ -1,4 +1,4 @@
-/** Commands and programs at the other end of a connection. */
+/** Commands and programs that use a remote service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { remotePawl } from '../../src/cli/remote-client.ts';
@@ -6,14 +6,14 @@ import { Client } from '../../src/client/http.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import type { Access } from '../../src/service/access.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const plain = <Row extends object>(row: Row): Row => ({ ...row });
 
 describe('pawl with --url', () => {
-  test('ingests, searches, steers and explains over HTTP, and opens no store', async (t) => {
+  test('ingests, searches, controls and explains over HTTP, and opens no store', async (t) => {
     const { service } = await openBench(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const url = ['--url', service.address];
     place.write('docs/one/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     place.write('docs/two/cat.md', '# The dog\n\nThe dog guards the quince tree.\n');
@@ -27,7 +27,7 @@ describe('pawl with --url', () => {
     assert.match(found.stdout, /The cat +\d\.\d+\n +upload:docs\/one\/cat\.md/);
 
     const why = await place.run(['why', 'upload:docs/two/cat.md', '--corpus', 'notes', ...url]);
-    assert.match(why.stdout, /^searchable {2}upload:docs\/two\/cat\.md\nGeneration 1/);
+    assert.match(why.stdout, /^searchable {2}upload:docs\/two\/cat\.md\nVersion 1/);
     assert.match(why.stdout, /raw bytes +\d+ B of text\/markdown, blob\s+[0-9a-f]{64}/);
 
     const { items } = await place.readOne<{ items: { job_id: string }[] }>(['jobs', ...url]);
@@ -47,7 +47,7 @@ describe('pawl with --url', () => {
     assert.match((await place.run(['corpora'])).stderr, /there is no store/);
   });
 
-  test('knows names, costs, budgets and counters as the store does', async (t) => {
+  test('shows names, costs, budgets and counters like the store', async (t) => {
     const { service } = await openBench(t);
     const { pawl } = service;
     const remote = remotePawl({ url: service.address });
@@ -74,10 +74,10 @@ describe('pawl with --url', () => {
     await assert.rejects(remote.reembed('a'), { code: 'action_not_allowed' });
   });
 
-  test('says what is wrong with the address, or with the command', async (t) => {
+  test('reports errors of the address and of the command', async (t) => {
     const { service } = await openBench(t, { work: false });
     await service.close();
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const nobody = await place.run(['jobs', '--url', service.address]);
     assert.deepEqual([nobody.code, /network_error/.test(nobody.stderr)], [1, true]);
     for (const args of [
@@ -92,14 +92,14 @@ describe('pawl with --url', () => {
 });
 
 describe('pawl why', () => {
-  test('explains a file of this machine', async (t) => {
-    const place = openWorkplace(t);
+  test('explains a local file', async (t) => {
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     await place.run(['ingest', 'docs', '--corpus', 'notes']);
     const args = ['why', 'docs/cat.md', '--corpus', 'notes', '--query', 'harmonium'];
     const { stdout, code } = await place.run(args);
     assert.equal(code, 0);
-    assert.match(stdout, /^searchable .*docs\/cat\.md\nGeneration 1 is searchable, with 1 passage/);
+    assert.match(stdout, /^searchable .*docs\/cat\.md\nVersion 1 is searchable, with 1 passage/);
     assert.match(stdout, /passage +.*harmonium/);
     const never = await place.readOne<{ verdict: string }>([
       'why',
@@ -112,7 +112,7 @@ describe('pawl why', () => {
 });
 
 describe('the client', () => {
-  test('sends its key, and hands out failures by their codes', async (t) => {
+  test('sends its key, and throws failures with their codes', async (t) => {
     const access: Access = {
       authenticate: async (key) => {
         if (key !== 'secret') throw new Failure('unauthorized', 'this key is not valid');
@@ -135,10 +135,10 @@ describe('the client', () => {
     await assert.rejects(stranger.ask('GET /jobs'), { code: 'unauthorized' });
   });
 
-  test('follows a job to its end over connections that break', async (t) => {
+  test('follows a job to its end over broken connections', async (t) => {
     const { service, submit } = await openBench(t);
     let opened = 0;
-    /** Lets go of every stream after some events, in the middle of one. */
+    /** Closes every stream after some events, in the middle of one. */
     const breaking: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (!String(input).endsWith('/stream') || !response.body) return response;

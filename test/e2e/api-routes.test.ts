@@ -1,4 +1,4 @@
-/** The rest of the interface: uploads, the inbox, corpora, why. */
+/** The other routes: uploads, the inbox, corpora, why. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
@@ -34,7 +34,7 @@ function formOf(
 }
 
 describe('POST /jobs/upload', () => {
-  test('takes files, whose names are names and never paths', async (t) => {
+  test('accepts files, whose names never become paths', async (t) => {
     const data = temporaryDirectory(t);
     const bench = await openBench(t, { data });
     const form = formOf({ 'cat.md': '# The cat\n\nIt sleeps.', '../../x\u202e.txt': 'A heron.' });
@@ -58,7 +58,7 @@ describe('POST /jobs/upload', () => {
     assert.ok(existsSync(join(data, 'blobs', hash.slice(0, 2), hash)));
   });
 
-  test('an upload that is too large leaves nothing, and is refused with 413', async (t) => {
+  test('an upload that is too large is refused with 413 and leaves nothing', async (t) => {
     const data = temporaryDirectory(t);
     const bench = await openBench(t, { data, work: false });
     const large = new Uint8Array(limits.document.sourceBytesMax + 1);
@@ -88,7 +88,7 @@ describe('POST /jobs/upload', () => {
     }
   });
 
-  test('the same key and files answer with the original job', async (t) => {
+  test('the same key and files return the original job', async (t) => {
     const bench = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'k' };
     const ids = [];
@@ -103,7 +103,7 @@ describe('POST /jobs/upload', () => {
 });
 
 describe('the inbox', () => {
-  test('is grouped by cause with advice, and lets go by item, cause or all', async (t) => {
+  test('is grouped by cause with advice, and is emptied by item, cause or all', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = [
       { id: 'a', text: '' },
@@ -140,7 +140,7 @@ describe('the inbox', () => {
 });
 
 describe('a search', () => {
-  test('keeps to every filter that is sent, and refuses what is none', async (t) => {
+  test('applies every filter, and refuses an invalid one', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = ['https://birds.example/heron', 'https://fish.example:8443/eel'].map(
       (source_url) => ({ source_url, markdown: '# Weir\n\nThe heron waits for the eel there.' }),
@@ -167,7 +167,7 @@ describe('a search', () => {
 });
 
 describe('corpora and documents', () => {
-  test('are listed by name, as many corpora at once as was asked for', async (t) => {
+  test('are listed by name, with the requested page size', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const names = ['ants', 'bees', 'cats', 'dogs', 'eels'];
     const documents = [{ id: 'd', text: 'A heron waits beside the weir.' }];
@@ -191,7 +191,7 @@ describe('corpora and documents', () => {
     }
   });
 
-  test('are listed page by page, looked into, and deleted', async (t) => {
+  test('are listed page by page, shown, and deleted', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = Array.from({ length: 5 }, (_, index) => ({
       id: `d${index}`,
@@ -226,7 +226,7 @@ describe('corpora and documents', () => {
 });
 
 describe('GET /why', () => {
-  test('names the state that keeps a document out, or the passage that is in', async (t) => {
+  test('names the state that keeps a document out, or its passage', async (t) => {
     const { submit, ended, ask, service } = await openBench(t);
     const why = async (id: string, query?: string): Promise<Why> => {
       const asked = { corpus_name: 'a', url: `inline:${id}`, ...(query && { query }) };
@@ -236,7 +236,7 @@ describe('GET /why', () => {
     await ended(await submit({ corpus_name: 'a', documents: [long, { id: 'bad', text: '' }] }));
     const good = await why('good', 'harmonium');
     assert.equal(good.verdict, 'searchable');
-    assert.match(good.explanation, /^Generation 1 is searchable/);
+    assert.match(good.explanation, /^Version 1 is searchable/);
     assert.match(good.chunk?.text ?? '', /harmonium/);
     assert.equal(good.provenance?.content_hash, good.document?.content_hash);
     const bad = await why('bad');
@@ -251,7 +251,7 @@ describe('GET /why', () => {
 const someone = { caller: 'bob', hash: '0123456789abcdef' };
 
 describe('callers', () => {
-  /** Two keys, two callers; no key, no answer. */
+  /** Two keys are two callers; without a key, requests are refused. */
   const access: Access = {
     authenticate: async (key) => {
       if (key === undefined) throw new Failure('unauthorized', 'a key is missing');
@@ -323,7 +323,7 @@ describe('callers', () => {
     assert.notEqual(other.body.job_id, id);
   });
 
-  test('without a key are answered 401, and beyond their limit 429', async (t) => {
+  test('without a key are answered with 401, and beyond their limit with 429', async (t) => {
     const bench = await openBench(t, { access, work: false });
     for (const [name, route] of Object.entries(contract) as [RouteName, Route][]) {
       const { status } = await bench.ask(name, { params: { id: 'x', name: 'x', ...someone } });

@@ -1,10 +1,10 @@
-/** What the service says about itself: health, figures, documentation. */
+/** Health, metrics and documentation of the service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
 import { openBench } from './api-client.ts';
 
-describe('the service about itself', () => {
+describe('the service', () => {
   test('is alive, ready, measured and documented', async (t) => {
     const bench = await openBench(t);
     await bench.ended(await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }));
@@ -33,7 +33,7 @@ describe('the service about itself', () => {
     }
   });
 
-  test('every documented example is accepted by the running service', async (t) => {
+  test('accepts every documented example', async (t) => {
     const { ask, ended } = await openBench(t);
     const routes = Object.entries(contract) as [RouteName, Route][];
     const examples = routes.filter(([, { example }]) => example !== undefined);
@@ -46,7 +46,7 @@ describe('the service about itself', () => {
     }
   });
 
-  test('its description names each route, and only what it refers to', async (t) => {
+  test('describes each route, and only referenced schemas', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const { body } = await ask<{ paths: Record<string, Record<string, { operationId: string }>> }>(
       'GET /openapi.json',

@@ -1,4 +1,4 @@
-/** The services and the callbacks over HTTP, in the process that is all of them. */
+/** The services and the callbacks over HTTP, in the process with all roles. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const internalKey = 'an-internal-key-of-24-or-more';
 const internal = { 'x-api-key': internalKey };
 const keys = { internalKey };
 
-/** A server that takes a request and never answers. */
+/** A server that accepts a request and never answers. */
 async function openSilence(t: Cleanup): Promise<string> {
   const server = createServer(() => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,8 +29,8 @@ async function openSilence(t: Cleanup): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('the services, answered at once', () => {
-  test('a page is read, a text is cut, and texts become vectors', async (t) => {
+describe('the synchronous services', () => {
+  test('a page is read, a text is chunked, and texts become vectors', async (t) => {
     const site = await openSite(t);
     const { ask } = await openBench(t, { allowHosts: [site.host] });
     const url = `${site.origin}/harmonium`;
@@ -60,7 +60,7 @@ describe('the services, answered at once', () => {
     }
   });
 
-  test('what takes too long is a 504 that names the queue, and the others go on', async (t) => {
+  test('a timeout is a 504 that names the queue, and other requests are answered', async (t) => {
     const host = await openSilence(t);
     const syncMs = { scraping: 300, chunking: 500, embedding: 300 };
     const { ask } = await openBench(t, { allowHosts: [host], syncMs });
@@ -70,7 +70,7 @@ describe('the services, answered at once', () => {
     const text = 'Words and words without an end. '.repeat(300_000);
     const long = await ask('POST /chunk', { body: { text } });
     assert.deepEqual([long.status, long.body.code], [504, 'timeout_soft']);
-    // Half a second may be too short on a busy machine, but not each time.
+    // Half a second may be too short on a busy machine, but not every time.
     const short = () => ask('POST /chunk', { body: { text: 'Words.' } });
     await until(async () => (await short()).status === 200, { what: 'chunks of a short text' });
   });
@@ -78,7 +78,7 @@ describe('the services, answered at once', () => {
   test('a model that does not answer is a 504, before the connection counts as idle', async (t) => {
     const provider = await startOpenaiServer(t);
     provider.script = () => new Promise(() => undefined);
-    // All of it is ten times as fast, so that what holds here holds for the real times.
+    // All times are divided by ten, so that the test also proves the real ones.
     const scaled = (timeMs: number): number => timeMs / 10;
     const { ask } = await openBench(t, {
       embedder: { choice: 'openai:tiny', url: provider.url },
@@ -89,7 +89,7 @@ describe('the services, answered at once', () => {
     assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
   });
 
-  test('what nobody waits for any more is ended', async (t) => {
+  test('work is aborted when its client disconnects', async (t) => {
     const [asked, left] = [makeLatch(), makeLatch()];
     const server = createServer((_, response) => {
       asked.open();
@@ -110,17 +110,17 @@ describe('the services, answered at once', () => {
     await asked.opened;
     client.abort();
     await assert.rejects(waiting, { name: 'AbortError' });
-    // Not at the end of the time that a page may take.
+    // Before the timeout of a page.
     await left.opened;
     assert.ok(performance.now() - askedAt < limits.step.syncMs.scraping);
   });
 
-  test('the times are those that were promised', () => {
+  test('the time limits are the documented ones', () => {
     const { scraping, chunking, embedding } = limits.step.syncMs;
     assert.deepEqual([scraping, chunking, embedding], [30_000, 10_000, 60_000]);
   });
 
-  test('what cannot be read is told with the code of its cause', async (t) => {
+  test('an unreadable page is refused with the code of its cause', async (t) => {
     const site = await openSite(t);
     site.break('/gone');
     const { ask } = await openBench(t, { allowHosts: [site.host] });
@@ -159,7 +159,7 @@ describe('callbacks', () => {
     return { ...bench, id, told, world: { ahead } };
   };
 
-  test('one that is refused is audited, and logged as a warning', async (t) => {
+  test('a refused one is audited, and logged as a warning', async (t) => {
     const { ask, id, told } = await open(t);
     const route = '/jobs/:id/complete';
     const complete = (headers: Record<string, string>, job = id) =>
@@ -188,7 +188,7 @@ describe('callbacks', () => {
     assert.doesNotMatch(JSON.stringify(told()), new RegExp(internalKey));
   });
 
-  test('a flood of refused ones is told in part, with how many were left out', async (t) => {
+  test('a flood of refused ones is partly logged, with the number of the others', async (t) => {
     const { ask, id, told, world } = await open(t);
     const { refusalsMax, refusalsWindowMs } = limits.audit;
     const complete = () => ask('POST /jobs/:id/complete', { params: { id }, body: done });
@@ -220,7 +220,7 @@ describe('callbacks', () => {
     assert.deepEqual([late.status, late.body], [200, { status: 'already_advanced' }]);
   });
 
-  test('what names a handoff must be signed, over this body, path, key and time', async (t) => {
+  test('one that names a handoff must be signed over body, path, key and time', async (t) => {
     const { ask, id, service } = await open(t);
     const body = { ...done, handoff: 'a-token', epoch: 1 };
     const plain = await ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
@@ -258,7 +258,7 @@ describe('callbacks', () => {
     assert.deepEqual([right.status, await right.json()], [200, { status: 'already_advanced' }]);
   });
 
-  test('a body that is no callback is a 400, and one that is too large a 413', async (t) => {
+  test('an invalid body is a 400, and one that is too large a 413', async (t) => {
     const { ask, id, service } = await open(t);
     const bad: readonly unknown[] = [
       { stage: 'indexing', status: 'success' },
@@ -283,7 +283,7 @@ describe('callbacks', () => {
       const body = { ...done, bytes: 'A'.repeat(length) };
       return ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
     };
-    // The connection ends with this answer: a caller that still sent would see it reset.
+    // The connection ends with this response: a caller that is still sending would see a reset.
     const huge = await askGateway(Number(new URL(service.address).port), `/jobs/${id}/complete`, {
       method: 'POST',
       headers: {
@@ -294,11 +294,11 @@ describe('callbacks', () => {
       body: '{',
     });
     assert.deepEqual([huge.status, huge.json().code], [413, 'payload_too_large']);
-    // A page with its text is more than others may send.
+    // A page with its text is larger than other callers may send.
     assert.equal((await complete(limits.request.bodyBytesMax)).status, 200);
   });
 
-  test('callbacks are not counted against the limit of their caller', async (t) => {
+  test('callbacks are not counted against the rate limit of their caller', async (t) => {
     const { ask, id } = await open(t);
     const params = { id };
     const answer = await ask('POST /jobs/:id/complete', { params, body: done, headers: internal });

@@ -1,4 +1,4 @@
-/** A corpus that is shared: who may do what in it, and under which name. */
+/** A shared corpus: access rights and names. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RouteName } from '../../src/contract/contract.ts';
@@ -53,7 +53,7 @@ const sources = (body: unknown): string[] =>
 describe('a shared corpus', () => {
   const full = `notes@${idOf('ann')}`;
 
-  test('is there for those it is shared with, and for nobody else', async (t) => {
+  test('is visible to the callers that it is shared with, and to no other', async (t) => {
     const { as, share, search, names } = await setup(t);
     assert.equal((await search('bob', 'notes')).status, 404);
     assert.equal((await share('bob', 'read')).status, 200);
@@ -82,7 +82,7 @@ describe('a shared corpus', () => {
     assert.deepEqual(await names('bob'), []);
   });
 
-  test('may be read by a reader, and no more', async (t) => {
+  test('may only be read by a reader', async (t) => {
     const { as, ingest, share } = await setup(t);
     await share('bob', 'read');
     const detail = await as('bob', 'GET /corpora/:name', { params: { name: full } });
@@ -99,7 +99,7 @@ describe('a shared corpus', () => {
     assert.equal((await as('eve', 'GET /documents/:id', { params })).status, 404);
   });
 
-  test('keeps what a writer brings: the job is the writer’s, the document not', async (t) => {
+  test('owns the documents of a writer, while the job belongs to the writer', async (t) => {
     const { as, ingest, share, search } = await setup(t);
     await share('bob', 'write');
     const toad = { id: 'toad', text: 'A common toad sits under a stone.' };
@@ -128,7 +128,7 @@ describe('a shared corpus', () => {
     assert.deepEqual(sources((await search('ann', 'notes')).body), []);
   });
 
-  test('never catches by its short name what was meant for a new corpus', async (t) => {
+  test('is never chosen by its short name if a new corpus was meant', async (t) => {
     const { ingest, share, search, names } = await setup(t);
     await share('bob', 'write');
     const text = { id: 'secret', text: 'A secret of bob about a grey heron.' };
@@ -140,11 +140,11 @@ describe('a shared corpus', () => {
     assert.deepEqual(sources((await search('bob', full)).body), ['inline:heron']);
     assert.deepEqual(sources((await search('ann', 'notes')).body), ['inline:heron']);
     assert.deepEqual(await names('bob'), ['notes', full]);
-    // From now on the short name is Bob's own.
+    // From now on the short name is Bob's own corpus.
     assert.equal((await ingest('bob', 'notes', [text])).status, 202);
   });
 
-  test('is not deleted under a writer, and is gone for all when it is', async (t) => {
+  test('is not deleted by a writer, and is gone for all when its owner deletes it', async (t) => {
     const { as, share, search, names } = await setup(t);
     await share('bob', 'write');
     const params = { name: 'notes' };

@@ -1,4 +1,4 @@
-/** Requests in bad faith, row by row: the exact answer to each, nothing changed, nobody hurt. */
+/** Hostile requests, row by row: the exact response to each, no changes, no effect on others. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const document = { corpus_name: 'a', documents: [{ id: 'x', text }] };
 
 const openGuarded = (t: Cleanup, work = false) => openBench(t, { keys: { apiKeys }, work });
 
-/** Sends bytes as they are, and returns what comes until the other side ends. */
+/** Sends raw bytes, and returns the response until the connection ends. */
 async function raw({ service }: Bench, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(service.address).port), '127.0.0.1');
   let answer = '';
@@ -56,20 +56,20 @@ const rawRows: readonly [title: string, bytes: string, status: number, code: str
     'unauthorized',
   ],
   [
-    'more headers than anyone has',
+    'far too many headers',
     asking(`X-API-Key: ${keys.ann}`, ...Array.from({ length: 2001 }, (_, at) => `a${at % 10}: b`)),
     431,
     'headers_too_large',
   ],
   [
-    'just more headers than are read',
+    'just more headers than the limit',
     asking(...Array.from({ length: limits.request.headersMax }, () => 'a: b')),
     431,
     'headers_too_large',
   ],
   ['bare line feeds', asking(`X-API-Key: ${keys.ann}`).replaceAll('\r', ''), 400, 'bad_request'],
   ['a space before a colon', asking('X-API-Key : k'), 400, 'bad_request'],
-  ['a version of its own', asking().replace('1.1', '9.9'), 400, 'bad_request'],
+  ['an unknown HTTP version', asking().replace('1.1', '9.9'), 400, 'bad_request'],
   [
     'a negative length',
     `${asking('Content-Length: -1').replace('GET', 'POST')}`,
@@ -88,9 +88,9 @@ const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)
 const around = (value: string): string => `{"corpus_name":"a","documents":${value}}`;
 
 const bodies: readonly [title: string, body: string][] = [
-  ['a little too deep', around(deep(65))],
-  ['so deep that a walk would fall off the stack', around(deep(200_000))],
-  ['deep where nothing is known', `{"corpus_name":"a","x":${deep(5000)}}`],
+  ['just too deeply nested', around(deep(65))],
+  ['nested deeply enough to overflow the stack', around(deep(200_000))],
+  ['deeply nested in an unknown field', `{"corpus_name":"a","x":${deep(5000)}}`],
   ['null', 'null'],
   ['a number', '1'],
   ['a list', '[]'],
@@ -104,7 +104,7 @@ const bodies: readonly [title: string, body: string][] = [
 ];
 
 describe('strangers', () => {
-  test('are answered exactly, whatever their headers are', async (t) => {
+  test('get an exact response, for every header', async (t) => {
     const bench = await openGuarded(t);
     for (const [title, bytes, status, code] of rawRows) {
       const answer = await raw(bench, bytes);
@@ -115,14 +115,14 @@ describe('strangers', () => {
     assert.equal((await bench.ask('GET /healthz')).status, 200);
   });
 
-  test('whose headers do not come to an end are let go in time', async (t) => {
+  test('whose headers never end are disconnected in time', async (t) => {
     const bench = await openGuarded(t);
     const answer = await raw(bench, 'GET /jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b\r\n');
     assert.match(answer, /^HTTP\/1\.1 408 /);
     assert.match(answer, /"code":"request_too_slow"/);
   });
 
-  test('whose bodies are strange get a refusal, and no job', async (t) => {
+  test('with strange bodies are refused, and create no job', async (t) => {
     const { ask } = await openGuarded(t);
     const headers = { 'x-api-key': keys.ann };
     for (const [title, body] of bodies) {
@@ -134,7 +134,7 @@ describe('strangers', () => {
     assert.equal(({} as Record<string, unknown>).id, undefined);
   });
 
-  test('with keys for idempotency that are none are refused', async (t) => {
+  test('with invalid idempotency keys are refused', async (t) => {
     const bench = await openGuarded(t);
     const body = JSON.stringify(document);
     for (const key of ['', 'k'.repeat(256), 'a\tb', 'k\xe9y', '\x7f']) {
@@ -153,7 +153,7 @@ describe('strangers', () => {
     assert.deepEqual((await bench.ask('GET /jobs', { headers })).body.items, []);
   });
 
-  test('do not meet in one idempotency key', async (t) => {
+  test('do not share idempotency keys', async (t) => {
     const { submit } = await openGuarded(t);
     const same = { 'idempotency-key': 'same' };
     const ann = await submit(document, { ...same, 'x-api-key': keys.ann });
@@ -161,7 +161,7 @@ describe('strangers', () => {
     assert.notEqual(ann, bob);
   });
 
-  test('cannot pass for others by headers that proxies set', async (t) => {
+  test('cannot impersonate others with proxy headers', async (t) => {
     const { ask } = await openGuarded(t);
     const spoofed = {
       'x-forwarded-for': '127.0.0.1',
@@ -180,7 +180,7 @@ describe('strangers', () => {
   });
 });
 
-/** What is Ann's, by the path that leads to it. */
+/** Everything of Ann, by its path. */
 async function belongings({ ask, submit }: Bench): Promise<Record<string, string>> {
   const headers = { 'x-api-key': keys.ann };
   const id = await submit(document, headers);
@@ -201,7 +201,7 @@ async function belongings({ ask, submit }: Bench): Promise<Record<string, string
   };
 }
 
-test('whatever is asked about by its id is not there for another caller', async (t) => {
+test('ids of another caller are answered as unknown on every route', async (t) => {
   const bench = await openGuarded(t, true);
   const things = await belongings(bench);
   const ann = { 'x-api-key': keys.ann };
@@ -284,8 +284,8 @@ const uploads: readonly [title: string, type: string, body: string, status: numb
   ],
 ];
 
-describe('uploads of strangers', () => {
-  test('are answered exactly, and make no job', async (t) => {
+describe('hostile uploads', () => {
+  test('get an exact response, and create no job', async (t) => {
     const bench = await openGuarded(t);
     const headers = { 'x-api-key': keys.ann };
     for (const [title, type, body, status] of uploads) {
@@ -301,7 +301,7 @@ describe('uploads of strangers', () => {
     assert.deepEqual((await bench.ask('GET /jobs', { headers })).body.items, []);
   });
 
-  test('of which too many are under way are refused, and others are not held up', async (t) => {
+  test('beyond the concurrent limit are refused, and others are not delayed', async (t) => {
     const bench = await openGuarded(t);
     const head = asking(
       `X-API-Key: ${keys.ann}`,
@@ -329,6 +329,6 @@ describe('uploads of strangers', () => {
     await until(async () => (await upload(keys.ann)) === 429, { what: 'all of them to begin' });
     assert.equal(await upload(keys.bob), 202);
     for (const socket of slow) socket.destroy();
-    await until(async () => (await upload(keys.ann)) === 202, { what: 'their places' });
+    await until(async () => (await upload(keys.ann)) === 202, { what: 'their slots' });
   });
 });

@@ -1,4 +1,4 @@
-/** The stream of a job as a plain EventSource has it: its `onmessage` is handed the job. */
+/** The stream of a job in a plain EventSource: `onmessage` receives the job. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sentEvents } from '../../src/client/sent-events.ts';
@@ -16,7 +16,7 @@ interface SentJob {
 
 const statusesOf = (jobs: readonly SentJob[]): string[] => jobs.map(({ status }) => status);
 
-/** What `onmessage` is called with, until the job has ended or the stream has. */
+/** The messages until the job or the stream has ended. */
 function follow({ service }: Bench, id: string, headers: Record<string, string> = {}) {
   const jobs: SentJob[] = [];
   const read = async (): Promise<SentJob[]> => {
@@ -33,8 +33,8 @@ function follow({ service }: Bench, id: string, headers: Record<string, string> 
   return { jobs, ended: read() };
 }
 
-describe('the messages without a name of GET /jobs/{id}/stream', () => {
-  test('are the job at each change of its status, when it changes', async (t) => {
+describe('the unnamed messages of GET /jobs/{id}/stream', () => {
+  test('carry the job at each change of its status', async (t) => {
     const site = await openSite(t);
     site.hold('/page');
     const provider = await startOpenaiServer(t);
@@ -75,19 +75,19 @@ describe('the messages without a name of GET /jobs/{id}/stream', () => {
     );
   });
 
-  test('leave out no status of a job that is quicker than anybody looks', async (t) => {
+  test('skip no status of a fast job', async (t) => {
     const bench = await openBench(t);
     const documents = Array.from({ length: 3 }, (_, place) => ({ text: `A heron ${place}.` }));
     for (let round = 0; round < 5; round += 1) {
       const id = await bench.submit({ corpus_name: 'a', documents, force: true });
       const all = ['pending', 'scraping', 'chunking', 'embedding', 'done'];
       assert.deepEqual(statusesOf(await follow(bench, id).ended), all);
-      // Whoever comes when it is over is told the same.
+      // A client that connects after the end receives the same.
       assert.deepEqual(statusesOf(await follow(bench, id).ended), all);
     }
   });
 
-  test('say why a job failed, with the stage and the error', async (t) => {
+  test('contain the stage and the error of a failed job', async (t) => {
     const site = await openSite(t);
     site.break('/gone');
     const bench = await openBench(t, { allowHosts: [site.host] });
@@ -101,7 +101,7 @@ describe('the messages without a name of GET /jobs/{id}/stream', () => {
     );
   });
 
-  test('bring the end also to one who lost the connection just before it', async (t) => {
+  test('contain the end for a client that lost the connection just before it', async (t) => {
     const bench = await openBench(t);
     const id = await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
     await bench.ended(id);
@@ -117,7 +117,7 @@ describe('the messages without a name of GET /jobs/{id}/stream', () => {
     assert.match(after ?? '', /^event: event\ndata: .*job_succeeded/);
   });
 
-  test('begin anew when a failed job is tried again', async (t) => {
+  test('start again when a failed job is retried', async (t) => {
     const site = await openSite(t);
     site.break('/later');
     const bench = await openBench(t, { allowHosts: [site.host] });

@@ -5,7 +5,7 @@ import { type Bench, openBench } from './api-client.ts';
 
 const seed = Number(process.env.PAWL_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** A small generator, so that a run can be had again. */
+/** A small seeded generator, so that a run can be repeated. */
 function chance(start: number): () => number {
   let state = start >>> 0;
   return () => {
@@ -20,7 +20,7 @@ interface Seen {
   readonly status?: string;
 }
 
-/** Reads the stream until it ends, or so many events have come; returns what came. */
+/** Reads the stream until it ends or enough events have arrived; returns them. */
 async function read(url: string, after: number | undefined, most: number): Promise<Seen[]> {
   const headers = after === undefined ? {} : { 'last-event-id': String(after) };
   const response = await fetch(url, { headers });
@@ -39,7 +39,7 @@ async function read(url: string, after: number | undefined, most: number): Promi
       const [, body = '{}'] = /^data: (.*)$/m.exec(block) ?? [];
       if (id === undefined) continue;
       seen.push({ id: Number(id), ...JSON.parse(body) });
-      // To leave the loop breaks the connection off.
+      // Leaving the loop closes the connection.
       if (seen.length >= most) return seen;
     }
   }
@@ -56,7 +56,7 @@ async function history(bench: Bench, id: string): Promise<number[]> {
 }
 
 describe('GET /jobs/{id}/stream', () => {
-  test(`100 clients, each broken off at random, see every event once (seed ${seed})`, async (t) => {
+  test(`100 randomly disconnected clients see every event once (seed ${seed})`, async (t) => {
     const bench = await openBench(t);
     const random = chance(seed);
     const documents = Array.from({ length: 25 }, (_, index) => ({ text: `The heron ${index}.` }));
@@ -77,7 +77,7 @@ describe('GET /jobs/{id}/stream', () => {
     for (const ids of clients) assert.deepEqual(ids, expected);
   });
 
-  test('ends after the event that ends the job, which says the status', async (t) => {
+  test('ends after the event that ends the job, which has the status', async (t) => {
     const bench = await openBench(t);
     const id = await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
     const url = `${bench.service.address}/jobs/${id}/stream`;
@@ -90,7 +90,7 @@ describe('GET /jobs/{id}/stream', () => {
     assert.deepEqual(from, seen.slice(3));
   });
 
-  test('refuses a place that is none, and a job that is not there', async (t) => {
+  test('refuses an invalid position, and an unknown job', async (t) => {
     const bench = await openBench(t, { work: false });
     const id = await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
     for (const place of ['-1', 'abc', '1e309', '9'.repeat(30)]) {

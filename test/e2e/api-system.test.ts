@@ -1,4 +1,4 @@
-/** What the service says that it is busy with. */
+/** The workers, limits and runs that the service shows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/wait.ts';
@@ -22,7 +22,7 @@ interface List {
   readonly next_cursor: string | null;
 }
 
-test('tells who is at work, on how much, and what the pace of a domain allows', async (t) => {
+test('shows the workers, their documents, and the limits of a domain', async (t) => {
   const site = await openSite(t);
   site.hold('/slow');
   const bench = await openBench(t, { allowHosts: [site.host] });
@@ -50,7 +50,7 @@ test('tells who is at work, on how much, and what the pace of a domain allows', 
   assert.deepEqual((await look()).domains, []);
 });
 
-test('tells every time that a document was worked on, newest first, to its owner', async (t) => {
+test('shows all runs of a document, newest first, to its owner', async (t) => {
   const bench = await openBench(t);
   const ids: unknown[] = [];
   for (const text of ['The heron waits.', 'The heron flies.', 'The heron sleeps.']) {

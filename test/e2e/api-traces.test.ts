@@ -1,11 +1,11 @@
-/** Spans, as a collector of OpenTelemetry gets them. */
+/** Spans as an OpenTelemetry collector receives them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCompletionServer, withContent, withStatus } from '../support/completion-server.ts';
 import { startCollector } from '../support/span-collector.ts';
 import { openBench } from './api-client.ts';
 
-test('requests, steps and calls of models are told to a collector', async (t) => {
+test('requests, steps and model calls are sent to a collector', async (t) => {
   const { spans, paths, otlpUrl } = await startCollector(t);
   const bench = await openBench(t, { otlpUrl });
   const traceId = 'a'.repeat(32);
@@ -42,7 +42,7 @@ test('requests, steps and calls of models are told to a collector', async (t) =>
   assert.ok(!JSON.stringify(spans).includes('heron'));
 });
 
-test('questions to the model that finds entities are told of, too', async (t) => {
+test('requests to the entity model are sent, too', async (t) => {
   const { spans, otlpUrl } = await startCollector(t);
   const model = await startCompletionServer(withContent('{"entities":[]}'));
   t.after(() => model.close());
@@ -68,7 +68,7 @@ test('questions to the model that finds entities are told of, too', async (t) =>
   assert.ok(!/Lovelace|heron|a-key/.test(JSON.stringify(spans)));
 });
 
-test('a collector that is away costs a line in the log, and nothing else', async (t) => {
+test('an unreachable collector causes one line in the log, and nothing else', async (t) => {
   const errors: string[] = [];
   const onError = (what: string): void => void errors.push(what);
   const bench = await openBench(t, { otlpUrl: 'http://127.0.0.1:1', onError });

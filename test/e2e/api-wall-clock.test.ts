@@ -1,4 +1,4 @@
-/** How long a job may take, as those see it who ask for it. */
+/** The time limit of a job, as its caller sees it. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,11 +6,11 @@ import { describe, test } from 'node:test';
 import type { Cause, Job, JobDetail } from '../../src/contract/schema/schema.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const week = 7 * 24 * 3600;
 
-/** A site that takes every request and answers none but the one for its robots.txt. */
+/** A site that answers only the request for its robots.txt. */
 async function silentSite(t: Cleanup): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') response.writeHead(404).end();
@@ -24,7 +24,7 @@ async function silentSite(t: Cleanup): Promise<string> {
 }
 
 describe('max_wall_seconds', () => {
-  test('past it, what is open fails with the code and the advice, in events and log', async (t) => {
+  test('past it, open documents fail with code and advice, in events and log', async (t) => {
     const host = await silentSite(t);
     const { ask, submit, ended, lines } = await openBench(t, { allowHosts: [host] });
     const url = `http://${host}/page`;
@@ -54,7 +54,7 @@ describe('max_wall_seconds', () => {
     assert.match(cause?.advice ?? '', /max_wall_seconds/);
   });
 
-  test('without it, a job has a week; uploads take it, too', async (t) => {
+  test('without it, a job has a week; uploads accept it, too', async (t) => {
     const { ask, submit, service } = await openBench(t, { work: false });
     const id = await submit({ documents: [{ text: 'A heron.' }], corpus_name: 'a' });
     const { body: job } = await ask<JobDetail>('GET /jobs/:id', { params: { id } });
@@ -84,14 +84,14 @@ describe('max_wall_seconds', () => {
   }
 });
 
-test('pawl ingest --max-wall-seconds gives a job its time, and refuses what is none', async (t) => {
-  const workplace = openWorkplace(t);
-  workplace.write('heron.txt', 'The heron waits at the weir.');
+test('pawl ingest --max-wall-seconds sets the limit, and refuses an invalid one', async (t) => {
+  const runner = openRunner(t);
+  runner.write('heron.txt', 'The heron waits at the weir.');
   const args = ['ingest', 'heron.txt', '--corpus', 'a', '--max-wall-seconds'];
-  const refused = await workplace.run([...args, '0']);
+  const refused = await runner.run([...args, '0']);
   assert.equal(refused.code, 64, refused.stderr);
   assert.match(refused.stderr, /--max-wall-seconds must be a whole number from 1 to 604800/);
-  assert.equal((await workplace.run([...args, '90'])).code, 0);
-  const list = await workplace.readOne<{ items: Job[] }>(['jobs', 'list']);
+  assert.equal((await runner.run([...args, '90'])).code, 0);
+  const list = await runner.readOne<{ items: Job[] }>(['jobs', 'list']);
   assert.equal(list.items[0]?.max_wall_seconds, 90);
 });

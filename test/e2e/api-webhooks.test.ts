@@ -1,4 +1,4 @@
-/** Webhooks, as a receiver on another port meets them. */
+/** Webhooks, as a receiver on another port sees them. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -59,7 +59,7 @@ async function settled(bench: Bench, id: string): Promise<Delivery> {
 }
 
 describe('a webhook', () => {
-  test('tells the end of a job once, signed as its receiver can check', async (t) => {
+  test('reports the end of a job once, with a valid signature', async (t) => {
     const { bench, received, webhook_url } = await setup(t);
     const id = await bench.submit({ ...document, webhook_url });
     const delivery = await settled(bench, id);
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     assert.ok(age >= 0 && age < 60);
   });
 
-  test('is tried again until it is taken, under one id, and told again when asked', async (t) => {
+  test('is retried under one id until it is accepted, and sent again on request', async (t) => {
     const world = { ...realWorld(), random: () => 0 };
     const { bench, received, webhook_url } = await setup(t, { statuses: [500, 302], world });
     const id = await bench.submit({ ...document, webhook_url });
@@ -95,7 +95,7 @@ describe('a webhook', () => {
     assert.deepEqual([refused.status, refused.body.code], [404, 'delivery_unknown']);
   });
 
-  test('is not tried again where its receiver is gone', async (t) => {
+  test('is not retried if its receiver is gone', async (t) => {
     const { bench, webhook_url } = await setup(t, { statuses: [410] });
     const { state, attempt, error } = await settled(
       bench,
@@ -104,7 +104,7 @@ describe('a webhook', () => {
     assert.deepEqual([state, attempt, error], ['failed', 1, 'http_410']);
   });
 
-  test('goes on after a restart from where the log was read to', async (t) => {
+  test('continues after a restart from the last read event', async (t) => {
     const data = temporaryDirectory(t);
     const { bench, received, webhook_url } = await setup(t, { data, work: false });
     const id = await bench.submit({ ...document, webhook_url });
@@ -118,7 +118,7 @@ describe('a webhook', () => {
     assert.equal(JSON.parse(received[0]?.body ?? '').type, 'job.canceled');
   });
 
-  test('never goes to a private address, and needs a secret', async (t) => {
+  test('is never sent to a private address, and needs a secret', async (t) => {
     const { bench } = await setup(t);
     for (const url of ['http://127.0.0.1:9/', 'http://169.254.169.254/', 'http://[::1]/x']) {
       const { status, body } = await bench.ask('POST /jobs', {

@@ -1,4 +1,4 @@
-/** The end of a process that has an attempt open, however it comes. */
+/** The end of a process with an open attempt, on signals and kills. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../src/contract/operation/attempt.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
-async function serve(place: StepService) {
+async function serve(place: CommandRunner) {
   const started = place.start(['serve', '--port', '0', '--no-sample']);
   const [, address = ''] = await started.seen(/(http:\/\/127\.0\.0\.1:\d+)/);
   const ask = async <Body>(path: string, init?: RequestInit): Promise<Body> =>
@@ -22,9 +22,9 @@ async function serve(place: StepService) {
   return { ...started, ask, start };
 }
 
-/** A service in the midst of an attempt that has a long text to split. */
+/** A service during an attempt that has a long text to chunk. */
 async function openAttempt(t: Cleanup) {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const service = await serve(place);
   const form = new FormData();
   const text = 'The heron waits in the reeds until it is quiet.\n\n'.repeat(100_000);
@@ -32,7 +32,7 @@ async function openAttempt(t: Cleanup) {
   await service.ask('/staging', { method: 'POST', body: form });
   await service.start('notes');
   const isSplitting = async () => (await service.ask<Attempt>('/attempt')).phase === 'splitting';
-  await until(isSplitting, { what: 'the splitting' });
+  await until(isSplitting, { what: 'the chunking' });
   return { place, service, folders: () => readdirSync(join(place.folder, '.pawl/attempts')) };
 }
 
@@ -42,7 +42,7 @@ async function pause({ ask }: Awaited<ReturnType<typeof serve>>): Promise<void> 
   await until(isPaused, { what: 'the pause' });
 }
 
-async function assertForgotten(place: StepService, folders: () => string[]): Promise<void> {
+async function assertForgotten(place: CommandRunner, folders: () => string[]): Promise<void> {
   const next = await serve(place);
   assert.deepEqual(folders(), []);
   const { status, attempt_id: id } = await next.ask<Attempt>('/attempt');
@@ -54,7 +54,7 @@ async function assertForgotten(place: StepService, folders: () => string[]): Pro
   assert.equal((await next.finished).code, 0);
 }
 
-describe('an attempt that is open', () => {
+describe('an open attempt', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`is discarded on ${signal}, and the next start removes its folders`, async (t) => {
       const { place, service, folders } = await openAttempt(t);
@@ -65,7 +65,7 @@ describe('an attempt that is open', () => {
     });
   }
 
-  test('and paused is not there to be resumed after a restart', async (t) => {
+  test('that is paused cannot be resumed after a restart', async (t) => {
     const { place, service, folders } = await openAttempt(t);
     await pause(service);
     service.child.kill('SIGTERM');
@@ -73,7 +73,7 @@ describe('an attempt that is open', () => {
     await assertForgotten(place, folders);
   });
 
-  test('is removed by the next start when its process was killed', async (t) => {
+  test('of a killed process is removed by the next start', async (t) => {
     const { place, service, folders } = await openAttempt(t);
     service.child.kill('SIGKILL');
     await service.finished;

@@ -1,4 +1,4 @@
-/** An attempt over real files, with real parsers: pauses redo nothing, and are quick. */
+/** An attempt over real files, with real parsers: pauses are fast and repeat no work. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ import { until } from '../support/wait.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const filesMax = 200;
 
-/** Pages, Markdown and code of this project, in the order of their names. */
+/** Pages, Markdown and code of this project, sorted by name. */
 function realFiles(): { name: string; text: string }[] {
   const kinds = ['test/**/*.html', 'src/**/*.html', 'samples/**/*', 'docs/**/*.md', 'src/**/*.ts'];
   const names = kinds.flatMap((kind) => globSync(kind, { cwd: root }).sort());
@@ -37,7 +37,7 @@ async function setup(t: Cleanup, options: Omit<ProcessParserOptions, 'world' | '
   return { ...bundle, parser };
 }
 
-/** All that was stored of the sources, without what differs from run to run: ids and times. */
+/** Everything stored of the sources, without ids and times, which differ between runs. */
 async function stored({ rows }: SessionSetup): Promise<string> {
   const texts = await rows(`
     SELECT items.source, items.progress, texts.title, texts.language, texts.body,
@@ -56,7 +56,7 @@ async function stageAll({ upload }: SessionSetup): Promise<number> {
   return files.length;
 }
 
-test('200 real files, paused again and again, are parsed once and stored the same', async (t) => {
+test('200 real files, paused repeatedly, are parsed once and stored the same', async (t) => {
   const straight = await setup(t);
   assert.equal(await stageAll(straight), filesMax);
   await straight.session.start('me', 'files');
@@ -67,7 +67,7 @@ test('200 real files, paused again and again, are parsed once and stored the sam
   const { session } = paused;
   await stageAll(paused);
   let pauses = 0;
-  // Each pause comes after another so many sources, in whatever phase that may be.
+  // Each pause comes after a fixed number of sources, in any phase.
   let left = 25;
   session.listen((news) => {
     if (news.kind !== 'source' || session.look('me').status !== 'running') return;
@@ -91,7 +91,7 @@ test('200 real files, paused again and again, are parsed once and stored the sam
   assert.equal((await stored(paused)) === (await stored(straight)), true);
 });
 
-/** From the request to the pause. The answer comes at once, before the pause. */
+/** From the request to the pause. The response is sent before the pause. */
 async function measureStop({ session, published }: SessionSetup): Promise<number> {
   const startedAt = performance.now();
   const paused = published({ status: 'paused' });
@@ -143,7 +143,7 @@ test('a stop pauses within a second while a parser starts', async (t) => {
   t.diagnostic(`paused in ${bestMs.toFixed(0)} ms`);
 });
 
-test('a stop pauses within a second while a long text is split', async (t) => {
+test('a stop pauses within a second while a long text is chunked', async (t) => {
   const text = 'The heron waits in the reeds until it is quiet.\n\n'.repeat(90_000);
   const bestMs = await assertBestMs(boundMs, async () => {
     const bundle = await setup(t);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 interface Shape {
   readonly task_id: string;
@@ -17,7 +17,7 @@ describe('pawl batch', () => {
     const azure = new AzureServer();
     azure.pollsToGo = 1;
     await azure.start(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const settings = { azure: { url: azure.server.url, key: 'key' } };
     const providers = place.write('providers.json', JSON.stringify(settings));
     const environment = { PAWL_BATCH_PROVIDERS: providers };
@@ -68,8 +68,8 @@ describe('pawl batch', () => {
     assert.equal(azure.server.count(/^POST /), 1);
   });
 
-  test('says what is wrong with a file, a provider or an id', async (t) => {
-    const place = openWorkplace(t);
+  test('reports errors of a file, a provider or an id', async (t) => {
+    const place = openRunner(t);
     place.write('broken.json', '{');
     const task = { task_type: 'transcription', provider: 'AZURE', urls: ['https://a.example/'] };
     place.write('task.json', JSON.stringify(task));

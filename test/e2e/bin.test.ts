@@ -1,4 +1,4 @@
-/** The program that users start, before it becomes Pawl. */
+/** The launcher `bin/pawl`, before it hands over to Node. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface Setting {
   readonly platform?: string;
 }
 
-/** Whenever Node starts, it tells as whom and how. */
+/** A preload that prints the executable and arguments of each Node start. */
 function run(args: readonly string[], { nodeOptions = '', platform }: Setting = {}) {
   const tell = '{pid:process.pid,flags:process.execArgv}';
   const pretend = platform
@@ -43,7 +43,7 @@ function run(args: readonly string[], { nodeOptions = '', platform }: Setting = 
   return { starts, ended };
 }
 
-/** A real one where the machine has it, and this one, which says that it is older. */
+/** A real older Node if the machine has one, and this one pretending to be older. */
 function olderNodes() {
   const pretend = "Object.defineProperty(process,'versions',{value:{node:'20.0.0'}})";
   const flags = [`--import=data:text/javascript,${encodeURIComponent(pretend)}`];
@@ -89,13 +89,13 @@ describe('the program pawl', () => {
     });
   }
 
-  test('what a command says of wrong arguments arrives, with its exit code', () => {
+  test('the message and the exit code of wrong arguments arrive', () => {
     const { ended } = run(['ingest', '--no-such-flag', 'two words']);
     assert.match(ended.stderr, /no-such-flag/);
     assert.equal(ended.status, 64);
   });
 
-  test('a bound that was set by hand is kept', { skip: absent }, () => {
+  test('a memory limit that was set by hand is kept', { skip: absent }, () => {
     const { starts } = run(['serve', '--help'], {
       nodeOptions: '--max-semi-space-size=8',
     });
@@ -103,7 +103,7 @@ describe('the program pawl', () => {
     assert.deepEqual(starts.at(-1)?.flags, others);
   });
 
-  test('Windows, which cannot do that, runs the command as it is', () => {
+  test('on Windows, which cannot replace the process, the command runs as a child', () => {
     const { starts, ended } = run(['serve', '--help'], { platform: 'win32' });
     assert.equal(starts.length, 1);
     assert.match(ended.stdout, /pawl serve/);
@@ -135,12 +135,12 @@ describe('the program pawl', () => {
       assert.equal((await fetch(`${address}/healthz`)).status, 200);
       parent.kill('SIGKILL');
       await until(() => !isAlive(child), { what: 'the service to end' });
-      // It came to a clean end: its lock and its log of the store are gone.
+      // A clean exit: the lock and the write-ahead log are gone.
       assert.equal(existsSync(join(data, 'pawl.db-wal')), false);
     });
   }
 
-  test('commands that end soon start once', () => {
+  test('short commands start once', () => {
     const { starts, ended } = run(['--version']);
     assert.equal(starts.length, 1);
     assert.equal(ended.status, 0);

@@ -1,4 +1,4 @@
-/** Sites whose text comes by script, from the address to the search. */
+/** Sites whose text is created by scripts, from the address to the search. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt } from '../../src/contract/operation/attempt.ts';
@@ -7,7 +7,7 @@ import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 /** An application of three pages: one shell, one script, and the texts as JSON. */
 const shell =
@@ -41,8 +41,8 @@ async function setup(t: Cleanup, options: OpenOptions, robots = '') {
   return { pawl, server };
 }
 
-describe('a site whose text comes by script', () => {
-  test('is crawled and found where a browser is configured', async (t) => {
+describe('a site whose text is created by scripts', () => {
+  test('is crawled and found with a configured browser', async (t) => {
     const { pawl, server } = await setup(t, { browser: 'auto' });
     const job = await pawl.ingest([server.origin], { corpus: 'app', crawl: { depth: 2 } });
     const { state, items } = await job.wait();
@@ -58,7 +58,7 @@ describe('a site whose text comes by script', () => {
     assert.equal(shells.length, 3, 'no page is read twice');
   });
 
-  test('is in the inbox where none is', async (t) => {
+  test('is in the inbox without a browser', async (t) => {
     const { pawl, server } = await setup(t, {});
     const job = await pawl.ingest([server.origin], { corpus: 'app' });
     await job.wait();
@@ -69,7 +69,7 @@ describe('a site whose text comes by script', () => {
     assert.equal(server.asked.includes('/app.js'), false);
   });
 
-  test('keeps from the browser what robots.txt keeps from robots', async (t) => {
+  test('is not rendered where robots.txt forbids it', async (t) => {
     const robots = 'User-agent: *\nDisallow: /texts/';
     const { pawl, server } = await setup(t, { browser: 'auto' }, robots);
     const job = await pawl.ingest([server.origin], { corpus: 'app' });
@@ -87,7 +87,7 @@ describe('a site whose text comes by script', () => {
 
   test('is shown by pawl extract as it would be indexed', async (t) => {
     const server = await serveWeb(t, pagesOf(site));
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const run = (browser: string) => {
       const environment = { PAWL_ALLOW_HOSTS: server.host, PAWL_BROWSER: browser };
       return place.run(['extract', `${server.origin}/quince`], { environment });
@@ -99,7 +99,7 @@ describe('a site whose text comes by script', () => {
     assert.deepEqual([unshown.code, /no_usable_content/.test(unshown.stderr)], [2, true]);
   });
 
-  test('is read so when a person stages it, too', async (t) => {
+  test('is also rendered for the interactive attempt', async (t) => {
     const server = await serveWeb(t, pagesOf(site));
     const bench = await openBench(t, { browser: 'auto', allowHosts: [server.host] });
     const form = new FormData();
@@ -116,16 +116,16 @@ describe('a site whose text comes by script', () => {
     assert.equal(hit?.sourceUrl, `${server.origin}/quince`);
   });
 
-  test('has a doctor who knows the browser from the store', async (t) => {
-    const workplace = openWorkplace(t);
+  test('has separate doctor checks for the browser and the store', async (t) => {
+    const runner = openRunner(t);
     const environment = { PAWL_BROWSER: '/no/such/browser' };
-    const { code, stdout } = await workplace.run(['doctor'], { environment });
+    const { code, stdout } = await runner.run(['doctor'], { environment });
     assert.equal(code, 1);
     assert.match(stdout, /fail +browser +there is no browser at/);
     assert.match(stdout, /ok +store/);
   });
 
-  test('is refused at the start where the browser is not there', async (t) => {
+  test('refuses to start with a missing browser', async (t) => {
     const options = { data: temporaryDirectory(t), browser: '/no/such/browser' };
     await assert.rejects(open(options), { code: 'usage_error' });
   });

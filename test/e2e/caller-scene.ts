@@ -1,4 +1,4 @@
-/** A service on a store of before, with a strict Membership, and what callers see of it. */
+/** A service on an older store, with a strict Membership, and what its callers see. */
 import assert from 'node:assert/strict';
 import type { ServiceOptions } from '../../src/app/role/service.ts';
 import { realWorld } from '../../src/app/world.ts';
@@ -11,7 +11,7 @@ import { type Asking, type Bench, openBench } from './api-client.ts';
 
 export const internalKey = 'internal-0123456789-abcdefgh';
 
-/** Keys that Membership knows, and what it calls each; null: it names none. */
+/** Keys that Membership knows, and their callers; null if it names none. */
 export type Accounts = Record<string, string | null>;
 
 export interface CallerScene extends Bench {
@@ -19,7 +19,7 @@ export interface CallerScene extends Bench {
   readonly membership: MembershipServer;
   as(key: string): (name: RouteName, asking?: Asking) => Promise<Record<string, never>>;
   status(key: string, name: RouteName, asking?: Asking): Promise<number>;
-  /** Past the time for which answers of Membership are kept. */
+  /** After the cache time of Membership responses. */
   later(): void;
 }
 
@@ -61,7 +61,7 @@ export async function openCallers(
 
 type List = { readonly items: readonly Record<string, string>[] };
 
-/** All that a key leads to, over HTTP, in the form in which the store of before was described. */
+/** Everything that a key can read over HTTP, in the form in which the older store was recorded. */
 export async function belongingsOf(
   { as }: Pick<CallerScene, 'as'>,
   key: string,

@@ -1,4 +1,4 @@
-/** Keys rotate and Membership begins to name callers: what is theirs stays theirs. */
+/** Keys rotate and Membership starts to name callers: owners keep what they own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ServiceOptions } from '../../src/app/role/service.ts';
@@ -38,7 +38,7 @@ const withKey = (had: Belongings, key: string): Belongings => ({ ...had, key });
 const idOf = (key: string): string => sha256(key).slice(0, 16);
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  describe(`a store of before on ${kind}`, () => {
+  describe(`an older store on ${kind}`, () => {
     const had = belongingsIn(kind);
     const open = async (t: Cleanup, options: Partial<ServiceOptions> = {}): Promise<CallerScene> =>
       openCallers(t, { ...(await stores[kind](t)), ...options, accounts: accounts() });
@@ -47,7 +47,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return (caller as unknown as { caller_id: string }).caller_id;
     };
 
-    test('shows everybody what they had', async (t) => {
+    test('shows every caller its data', async (t) => {
       const scene = await open(t);
       for (const { key, ...rest } of Object.values(had)) {
         assert.deepEqual(await belongingsOf(scene, key), { key, ...rest });
@@ -56,7 +56,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       assert.equal(await shown(scene, had.carol.key), 'acct_carol');
     });
 
-    test('keeps what a key has when Membership begins to name it', async (t) => {
+    test('keeps the data of a key when Membership starts to name it', async (t) => {
       const scene = await open(t);
       assert.deepEqual(await belongingsOf(scene, had.dave.key), had.dave);
       scene.accounts[had.dave.key] = 'acct_dave';
@@ -77,7 +77,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       );
     });
 
-    test('brings together what two keys have when both turn out to be one account', async (t) => {
+    test('merges the data of two keys that belong to one account', async (t) => {
       const scene = await open(t);
       scene.accounts[had.dave.key] = 'acct_dave';
       await belongingsOf(scene, had.dave.key);
@@ -94,14 +94,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       assert.deepEqual([both.documents, both.chunks], [had.dave.documents, had.dave.chunks]);
       const second = await belongingsOf(scene, had.dave.key, `handbook@${erin}`);
       assert.deepEqual([second.documents, second.chunks], [had.erin.documents, had.erin.chunks]);
-      // A name that only one of them had needs no more than itself.
+      // A name that only one of them used needs no suffix.
       assert.deepEqual(
         (await belongingsOf(scene, had.dave.key, 'erin-notes')).jobs.length,
         both.jobs.length,
       );
     });
 
-    test('lets a static key rotate, by a name or by a link', async (t) => {
+    test('supports key rotation, by a name or by a link', async (t) => {
       const store = await stores[kind](t);
       const ann = idOf(had.ann.key);
       const named = await openCallers(t, {

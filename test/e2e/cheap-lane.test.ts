@@ -1,4 +1,4 @@
-/** The cheap lane, from a submission to a search: entities by a batch at a provider. */
+/** The cheap lane, from a submission to a search: entities from a provider batch. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
@@ -33,7 +33,7 @@ const documents = (names: readonly string[]) =>
   names.map((name) => ({ text: `${name} repaired the bridge in spring.`, id: name }));
 
 describe('the cheap lane', () => {
-  test('leaves the questions to one batch, and each document gets its own answer', async (t) => {
+  test('sends the requests as one batch, and each document gets its own response', async (t) => {
     const { server, pawl } = await setup(t);
     server.pollsToGo = 3;
     server.answer = (line) => {
@@ -62,7 +62,7 @@ describe('the cheap lane', () => {
     await pawl.close();
   });
 
-  test('a line that fails fails its document only', async (t) => {
+  test('a failed line fails only its document', async (t) => {
     const { server, pawl } = await setup(t);
     server.answer = (line) =>
       JSON.stringify(line.body).includes('Grace')
@@ -80,7 +80,7 @@ describe('the cheap lane', () => {
     await pawl.close();
   });
 
-  test('what a batch did not do in time is sent once more, and then given up', async (t) => {
+  test('requests that a batch did not finish in time are sent once more', async (t) => {
     const { server, pawl } = await setup(t);
     const tries = new Map<string, number>();
     server.lastStatus = 'expired';
@@ -96,12 +96,12 @@ describe('the cheap lane', () => {
     });
     const { items } = await job.summary();
     assert.deepEqual([items.done, items.failed], [2, 1]);
-    // The first with all three, then two halves of what was left.
+    // The first with all three, then two halves of the rest.
     assert.equal(server.batches.size, 3);
     await pawl.close();
   });
 
-  test('texts are embedded by a batch, with their cost and what it would have been', async (t) => {
+  test('texts are embedded by a batch, with their cost and the live price', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
     const model = 'text-embedding-3-small';
@@ -136,13 +136,13 @@ describe('the cheap lane', () => {
     await pawl.close();
   });
 
-  test('without the lane, the model is asked at once', async (t) => {
+  test('without the lane, the model is called live', async (t) => {
     const { server, pawl } = await setup(t);
     const job = await pawl.ingest(documents(['Ada']), { corpus: 'notes' });
     await until(
       async () => (await job.summary()).endedAt !== null || server.server.calls.length > 0,
       {
-        what: 'the model to be asked',
+        what: 'the model to be called',
       },
     );
     assert.equal(server.batches.size, 0);

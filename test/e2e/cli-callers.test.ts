@@ -6,14 +6,14 @@ import { belongingsIn, copySqlite } from '../support/stores/open.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const had = belongingsIn('sqlite');
 const ann = sha256(had.ann.key).slice(0, 16);
 const dave = sha256(had.dave.key).slice(0, 16);
 
 function setup(t: Cleanup) {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   copySqlite(place.folder);
   const on = (...args: string[]): string[] => [...args, '--data', '.'];
   return { ...place, on };
@@ -24,7 +24,7 @@ interface Shown {
   readonly corpora: readonly string[];
 }
 
-test('a service that runs follows when keys are linked and unlinked', async (t) => {
+test('a running service follows when keys are linked and unlinked', async (t) => {
   const { folder, run, readOne, on } = setup(t);
   const keys = { apiKeys: [hashed(had.ann.key), hashed('ann-key-0002')] };
   const { ask } = await openBench(t, { data: folder, keys, work: false });
@@ -48,7 +48,7 @@ test('a service that runs follows when keys are linked and unlinked', async (t) 
   assert.equal(await jobsOf('ann-key-0002'), 2);
 });
 
-test('what cannot be undone asks for --yes, and the key itself is never repeated', async (t) => {
+test('changes that cannot be undone require --yes, and no key is printed', async (t) => {
   const { run, readOne, on } = setup(t);
   const last = await run(on('callers', 'unlink', ann, hashed(had.ann.key)));
   assert.equal(last.code, 64);
@@ -66,7 +66,7 @@ test('what cannot be undone asks for --yes, and the key itself is never repeated
   assert.deepEqual((await readOne<Shown>(on('callers', 'show', ann))).corpora, ['handbook']);
 });
 
-test('one corpus, or everything, is given to another caller', async (t) => {
+test('one corpus, or everything, is moved to another caller', async (t) => {
   const { run, readOne, on } = setup(t);
   const show = (id: string) => readOne<Shown>(on('callers', 'show', id));
   const one = on('callers', 'move', dave, ann, '--corpus', 'dave-notes', '--yes');
@@ -91,7 +91,7 @@ test('one corpus, or everything, is given to another caller', async (t) => {
   assert.match(listed.stdout, new RegExp(`${ann}.*\\n`));
 });
 
-test('a corpus of this machine is shared, shown as shared, and shared no longer', async (t) => {
+test('a local corpus is shared, shown as shared, and unshared', async (t) => {
   const { run, write, readOne, on } = setup(t);
   write('docs/heron.md', '# Heron\n\nThe grey heron waits in the reeds.\n');
   assert.equal((await run(on('ingest', 'docs', '--corpus', 'birds'))).code, 0);

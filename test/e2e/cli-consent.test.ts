@@ -1,34 +1,34 @@
-/** Deleting and discarding need somebody's word: typed at a terminal, or `--yes`. */
+/** Deleting and discarding need consent: typed at a terminal, or `--yes`. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-async function filled(place: StepService, url: readonly string[] = []): Promise<void> {
+async function filled(place: CommandRunner, url: readonly string[] = []): Promise<void> {
   place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/none.txt', '');
   const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
   assert.equal(code, 2, stderr);
 }
 
-async function isWhole(place: StepService, url: readonly string[] = []): Promise<boolean> {
+async function isWhole(place: CommandRunner, url: readonly string[] = []): Promise<boolean> {
   const { stdout: corpora } = await place.run(['corpora', 'documents', 'notes', ...url]);
   const { stdout: inbox } = await place.run(['inbox', ...url]);
   return /The cat/.test(corpora) && /1 document failed/.test(inbox);
 }
 
-async function refusesAll(place: StepService, url: readonly string[] = []): Promise<void> {
+async function refusesAll(place: CommandRunner, url: readonly string[] = []): Promise<void> {
   const asked = [
     ['corpora', 'delete', 'notes'],
     ['inbox', 'discard', '--all', '--json'],
   ];
   for (const args of asked) {
-    // Whatever is in the pipe, nobody typed it.
+    // Piped input is not an answer.
     for (const input of ['y\n', '']) {
       const { code, stdout, stderr } = await place.run([...args, ...url], { input });
       assert.deepEqual([code, stdout], [64, ''], `${args.join(' ')}: ${stderr}`);
@@ -39,8 +39,8 @@ async function refusesAll(place: StepService, url: readonly string[] = []): Prom
 }
 
 describe('without --yes', () => {
-  test('nothing is deleted or discarded where nobody can be asked', async (t) => {
-    const place = openWorkplace(t);
+  test('nothing is deleted or discarded without a terminal or --yes', async (t) => {
+    const place = openRunner(t);
     await filled(place);
     await refusesAll(place);
     const discarded = await place.run(['inbox', 'discard', '--all', '--yes']);
@@ -50,7 +50,7 @@ describe('without --yes', () => {
   });
 
   test('nothing is deleted or discarded at a service either', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const { service } = await openBench(t);
     const url = ['--url', service.address];
     await filled(place, url);
@@ -59,10 +59,10 @@ describe('without --yes', () => {
 
   const hasTerminal = spawnSync('script', ['--version']).status === 0;
   const skip = hasTerminal ? false : 'the program `script`, which makes a terminal, is not here';
-  test('somebody at a terminal is asked, and only yes is yes', { skip }, async (t) => {
-    const place = openWorkplace(t);
+  test('a user at a terminal is asked, and only yes counts', { skip }, async (t) => {
+    const place = openRunner(t);
     await filled(place);
-    // Typed at the question, and not before: what a terminal has buffered is another matter.
+    // Typed after the prompt, because terminals buffer earlier input.
     const typed = async (input: string): Promise<string> => {
       const command = [process.execPath, cli, 'corpora', 'delete', 'notes'].join(' ');
       const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: place.folder });

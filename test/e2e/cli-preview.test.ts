@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { failures } from '../../src/kernel/failure/failure.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const page = `<title>The dog</title><h1>The dog</h1><p>The <a href="/tree">dog</a> guards the
   quince tree, day after day, and the fox knows it well enough to keep away from the tree.</p>
@@ -25,7 +25,7 @@ function codeOf(line: Record<string, unknown> | undefined): string | undefined {
   return (line?.error as { code: string } | undefined)?.code;
 }
 
-/** A site on this machine, and what to allow so that it may be read. */
+/** A local site, and the setting that allows to fetch it. */
 async function openSite(t: TestContext, listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -40,7 +40,7 @@ async function openSite(t: TestContext, listener: RequestListener) {
 
 describe('pawl extract', { concurrency: 2 }, () => {
   test('prints a line for each source, in order, and stores nothing', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/a.md', '# The cat\n\nThe **cat** sleeps.');
     place.write('docs/dog.html', page);
     place.write('docs/empty.txt', '');
@@ -86,16 +86,16 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(place.folder, '.pawl')));
   });
 
-  test('shows a page to people, and ends with 0', async (t) => {
-    const place = openWorkplace(t);
+  test('prints a page for people, and exits with 0', async (t) => {
+    const place = openRunner(t);
     place.write('dog.html', page);
     const { code, stdout, stderr } = await place.run(['extract', 'dog.html']);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^The dog\ndog\.html\n\d+ words · en · kept_share 1\n\n# The dog\n\nThe/);
   });
 
-  test('shows what it left out of a page, and why', async (t) => {
-    const place = openWorkplace(t);
+  test('shows what it dropped from a page, and why', async (t) => {
+    const place = openRunner(t);
     place.write('menu.html', `<nav><a href="/">Home</a></nav><main>${page}</main>`);
     const { code, stdout, stderr } = await place.run(['extract', 'menu.html', '--dropped']);
     assert.equal(code, 0, stderr);
@@ -106,8 +106,8 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.equal(shown?.kept_share, 1);
   });
 
-  test('says what it could not read of a file that it read in part', async (t) => {
-    const place = openWorkplace(t);
+  test('reports what it could not read of a partly read file', async (t) => {
+    const place = openRunner(t);
     place.write('events.ndjson', '{"a":"A heron."}\n{"a":\n');
     const { code, stdout, stderr } = await place.run(['extract', 'events.ndjson', '--dropped']);
     assert.equal(code, 0, stderr);
@@ -119,11 +119,11 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.deepEqual(shown?.warnings, ['1 of 2 lines was not read: not valid JSON.']);
   });
 
-  test('says what is wrong and what to do, and ends with 2', async (t) => {
-    const { code, stderr } = await openWorkplace(t).run(['extract', 'nowhere.md']);
+  test('reports errors with advice, and exits with 2', async (t) => {
+    const { code, stderr } = await openRunner(t).run(['extract', 'nowhere.md']);
     assert.equal(code, 2);
     assert.match(stderr, /no file or folder nowhere\.md \(source_missing\)\n +Check the path/);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('whole.json', '{"a": "A heron."}');
     place.write('cut.json', '{"a": ');
     const shown = await place.run(['extract', 'whole.json', 'cut.json']);
@@ -134,10 +134,10 @@ describe('pawl extract', { concurrency: 2 }, () => {
   });
 
   test('without a source it is wrong usage', async (t) => {
-    assert.equal((await openWorkplace(t).run(['extract'])).code, 64);
+    assert.equal((await openRunner(t).run(['extract'])).code, 64);
   });
 
-  test('fetches as a job does: robots.txt and private addresses are heeded', async (t) => {
+  test('fetches like a job: it obeys robots.txt and refuses private addresses', async (t) => {
     const asked: string[] = [];
     const site = await openSite(t, ({ url = '' }, response) => {
       asked.push(url);
@@ -145,7 +145,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
       else if (url === '/gone') response.writeHead(404).end();
       else response.setHeader('content-type', 'text/html').end(page);
     });
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const urls = ['/dog', '/private', '/gone'].map((path) => site.url + path);
     const { environment } = site;
     const { code, stdout } = await place.run(['extract', ...urls, '--json'], { environment });
@@ -164,7 +164,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     });
     // It never answers.
     const site = await openSite(t, () => reached());
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const { environment } = site;
     const running = place.start(['extract', `${site.url}/dog`], { environment });
     await isReached;
@@ -174,8 +174,8 @@ describe('pawl extract', { concurrency: 2 }, () => {
 });
 
 describe('pawl chunk', { concurrency: 2 }, () => {
-  test('gives the pieces, each with its place in the text, the same every time', async (t) => {
-    const place = openWorkplace(t);
+  test('prints the chunks with their offsets, the same every time', async (t) => {
+    const place = openRunner(t);
     place.write('a.md', '# Zoo\n\nThe walrus sleeps.\n\n## Cage\n\nA lantern.');
     place.write('broken.txt', Uint8Array.of(0, 1, 2));
     const first = await place.run(['chunk', 'a.md', 'broken.txt', '--json']);
@@ -202,8 +202,8 @@ describe('pawl chunk', { concurrency: 2 }, () => {
     assert.deepEqual(linesOf(second.stdout)[0], zoo);
   });
 
-  test('shows them to people', async (t) => {
-    const place = openWorkplace(t);
+  test('prints chunks for people', async (t) => {
+    const place = openRunner(t);
     place.write('a.md', '# Zoo\n\nThe walrus sleeps.');
     const { code, stdout } = await place.run(['chunk', 'a.md']);
     assert.equal(code, 0);
@@ -211,8 +211,8 @@ describe('pawl chunk', { concurrency: 2 }, () => {
     assert.match(stdout, /1 chunk · \d+ tokens/);
   });
 
-  test('has the page of each, and so has what a search finds', async (t) => {
-    const place = openWorkplace(t);
+  test('has the page of each chunk, and so have search results', async (t) => {
+    const place = openRunner(t);
     place.write('talk.pptx', readFileSync(talk));
     const shown = await place.run(['chunk', 'talk.pptx']);
     assert.match(shown.stdout, /#1 {2}Slide 2 {2}60–\d+ · page 2 · \d+ tokens/);

@@ -1,16 +1,16 @@
-/** What `pawl` refuses: with one line, one code, one exit code, and nothing half-written. */
+/** Refusals of `pawl`: one line, one code, one exit code, and nothing half-written. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 interface Refusal {
   readonly title: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly prepare?: (place: StepService) => void;
+  readonly prepare?: (place: CommandRunner) => void;
   readonly code: string;
   readonly exit: number;
 }
@@ -79,7 +79,7 @@ const refusals: readonly Refusal[] = [
   },
   { title: 'an unknown command', args: ['ingst', 'docs'], code: 'usage_error', exit: 64 },
   {
-    title: 'a service for what is about this machine',
+    title: '--url for a local command',
     args: ['diagram', 'job', '--url', 'http://127.0.0.1:7300'],
     code: 'usage_error',
     exit: 64,
@@ -101,7 +101,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-async function assertRefused(place: StepService, refusal: Refusal): Promise<void> {
+async function assertRefused(place: CommandRunner, refusal: Refusal): Promise<void> {
   const { args, environment = {}, code, exit } = refusal;
   const { code: exited, stdout, stderr } = await place.run(args, { environment });
   const [line, advice, ...others] = stderr.trim().split('\n');
@@ -120,7 +120,7 @@ async function assertRefused(place: StepService, refusal: Refusal): Promise<void
 describe('pawl refuses', { concurrency: 2 }, () => {
   for (const refusal of refusals) {
     test(`${refusal.title}: ${refusal.code}`, async (t) => {
-      const place = openWorkplace(t);
+      const place = openRunner(t);
       place.write('docs/cat.md', 'The cat.');
       refusal.prepare?.(place);
       await assertRefused(place, refusal);
@@ -129,8 +129,8 @@ describe('pawl refuses', { concurrency: 2 }, () => {
 
   const isRoot = process.getuid?.() === 0;
   const skip = isRoot && 'the superuser can read every folder';
-  test('a folder that may not be read: source_unreadable', { skip }, async (t) => {
-    const place = openWorkplace(t);
+  test('an unreadable folder: source_unreadable', { skip }, async (t) => {
+    const place = openRunner(t);
     place.write('docs/closed/cat.md', 'The cat.');
     chmodSync(join(place.folder, 'docs/closed'), 0o000);
     t.after(() => chmodSync(join(place.folder, 'docs/closed'), 0o700));
@@ -138,8 +138,8 @@ describe('pawl refuses', { concurrency: 2 }, () => {
     await assertRefused(place, { title: '', args, code: 'source_unreadable', exit: 1 });
   });
 
-  test('questions to a store that is not there, and makes none', async (t) => {
-    const place = openWorkplace(t);
+  test('read commands without a store, and creates none', async (t) => {
+    const place = openRunner(t);
     const { code, stderr } = await place.run(['search', 'notes', 'cat']);
     assert.equal(code, 1);
     assert.match(stderr, /there is no store in .*: ingest something/);
@@ -148,8 +148,8 @@ describe('pawl refuses', { concurrency: 2 }, () => {
 });
 
 describe('pawl --help', () => {
-  test('names --url where it is taken, and nowhere else', async (t) => {
-    const place = openWorkplace(t);
+  test('lists --url only where it is accepted', async (t) => {
+    const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
     for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
@@ -161,8 +161,8 @@ describe('pawl --help', () => {
 });
 
 describe('pawl with "log": "debug" in its configuration file', () => {
-  test('tells of a failure with its stack', async (t) => {
-    const place = openWorkplace(t);
+  test('prints a failure with its stack', async (t) => {
+    const place = openRunner(t);
     const args = ['search', 'notes', 'cat'];
     assert.doesNotMatch((await place.run(args)).stderr, /\n +at /);
     place.write('pawl.config.json', '{ "log": "debug" }');
@@ -171,8 +171,8 @@ describe('pawl with "log": "debug" in its configuration file', () => {
 });
 
 describe('pawl warns', () => {
-  test('of a variable that it does not know, and names the closest', async (t) => {
-    const place = openWorkplace(t);
+  test('about an unknown variable, and names the closest', async (t) => {
+    const place = openRunner(t);
     place.write('docs/cat.md', 'The cat.');
     const environment = { PAWL_WORKER: '3' };
     const { code, stderr } = await place.run(['ingest', 'docs', ...corpus], { environment });

@@ -1,14 +1,14 @@
-/** Stopping, killing, pausing and canceling an ingest, and how it goes on. */
+/** Stopping, killing, pausing and canceling an ingest, and resuming it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type Started, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner, type Started } from './pawl-process.ts';
 
 const documents = 40;
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
 
-function setup(t: Cleanup): StepService {
-  const place = openWorkplace(t);
+function setup(t: Cleanup): CommandRunner {
+  const place = openRunner(t);
   for (let index = 0; index < documents; index += 1) {
     place.write(`docs/${index}.md`, `# Note ${index}\n\nThe quince of day ${index} was ripe.\n`);
   }
@@ -16,7 +16,7 @@ function setup(t: Cleanup): StepService {
 }
 
 /** Starts an ingest that stops itself in the middle, between two commits. */
-async function startStopped(place: StepService): Promise<{ ingesting: Started; id: string }> {
+async function startStopped(place: CommandRunner): Promise<{ ingesting: Started; id: string }> {
   const environment = { PAWL_FAILPOINT: 'report.after-commit:stop:2', PAWL_WORKERS: '4' };
   const ingesting = place.start(ingest, { environment });
   await ingesting.stopped();
@@ -24,24 +24,24 @@ async function startStopped(place: StepService): Promise<{ ingesting: Started; i
   return { ingesting, id };
 }
 
-async function assertWhole(place: StepService): Promise<void> {
+async function assertWhole(place: CommandRunner): Promise<void> {
   const results = await found(place, 'quince');
   assert.equal(results.length, documents);
   assert.equal(new Set(results.map(({ source_url }) => source_url)).size, documents);
 }
 
-async function found(place: StepService, query: string): Promise<{ source_url: string }[]> {
+async function found(place: CommandRunner, query: string): Promise<{ source_url: string }[]> {
   const args = ['search', 'notes', query, '--top-k', '100', '--mode', 'keyword'];
   return (await place.readOne<{ results: { source_url: string }[] }>(args)).results;
 }
 
-async function jobIds(place: StepService): Promise<string[]> {
+async function jobIds(place: CommandRunner): Promise<string[]> {
   const { items } = await place.readOne<{ items: { job_id: string }[] }>(['jobs']);
   return items.map(({ job_id }) => job_id);
 }
 
-describe('an ingest that is interrupted', { concurrency: 2 }, () => {
-  test('stops cleanly at Ctrl-C, and the same command goes on', async (t) => {
+describe('an interrupted ingest', { concurrency: 2 }, () => {
+  test('stops cleanly at Ctrl-C, and the same command resumes it', async (t) => {
     const place = setup(t);
     const { ingesting, id } = await startStopped(place);
     ingesting.child.kill('SIGINT');
@@ -50,10 +50,11 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     assert.equal(stopped.code, 130, stopped.stderr);
     assert.match(stopped.stderr, /stopped; the same command resumes it/);
 
-    // Everything was handed back: no lease is left for anyone to wait for.
+    // All leases were released, so nothing has to wait.
     const items = await place.read(['doctor']);
-    assert.deepEqual(
-      items.find(({ check }) => check === 'workers')?.found,
+    const workers = 
+      items.find(({ check }) => check === 'workers');
+    assert.deepEqual(workers?.found,
       'no process is running',
     );
 
@@ -65,7 +66,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('goes on after a kill, and loses and doubles nothing', async (t) => {
+  test('resumes after a kill without losses or duplicates', async (t) => {
     const place = setup(t);
     const environment = { PAWL_FAILPOINT: 'report.before-commit:kill:3', PAWL_WORKERS: '4' };
     const killed = await place.run(ingest, { environment });
@@ -77,7 +78,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('is submitted anew if a file was written since, so that no text is missed', async (t) => {
+  test('is submitted again if a file has changed since, so that no text is missed', async (t) => {
     const place = setup(t);
     const environment = { PAWL_FAILPOINT: 'report.after-commit:kill:3' };
     await place.run(ingest, { environment });
@@ -109,7 +110,7 @@ describe('another process', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('cancels an ingest, and a retry takes up the rest', async (t) => {
+  test('cancels an ingest, and a retry processes the rest', async (t) => {
     const place = setup(t);
     const { ingesting, id } = await startStopped(place);
     const canceled = await place.run(['jobs', 'cancel', id]);

@@ -1,10 +1,10 @@
-/** The command `pawl`, from files to answers. */
+/** The command `pawl`, from files to search results. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
 
@@ -17,7 +17,7 @@ interface List {
   readonly items: readonly Record<string, unknown>[];
 }
 
-async function found(place: StepService, query: string): Promise<readonly Result[]> {
+async function found(place: CommandRunner, query: string): Promise<readonly Result[]> {
   const answer = await place.readOne<{ results: Result[] }>([
     'search',
     'notes',
@@ -29,8 +29,8 @@ async function found(place: StepService, query: string): Promise<readonly Result
 }
 
 describe('pawl ingest and search', { concurrency: 2 }, () => {
-  test('finds what was ingested, says unchanged, and forgets what was replaced', async (t) => {
-    const place = openWorkplace(t);
+  test('finds ingested text, reports unchanged files, and drops replaced text', async (t) => {
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     place.write('docs/deep/dog.html', '<title>The dog</title><p>The dog guards the quince tree.');
     place.write('docs/.hidden/secret.md', 'The parrot knows.');
@@ -58,8 +58,8 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.equal((await found(place, 'bagpipes')).length, 1);
   });
 
-  test('takes files, globs and stdin, each document once', async (t) => {
-    const place = openWorkplace(t);
+  test('accepts files, globs and stdin, each document once', async (t) => {
+    const place = openRunner(t);
     place.write('docs/one.md', 'A heron.');
     place.write('docs/two.md', 'A bittern.');
     place.write('docs/three.txt', 'A stork.');
@@ -71,8 +71,8 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.deepEqual(await found(place, 'stork'), []);
   });
 
-  test('puts what cannot be read into the inbox, and indexes the rest', async (t) => {
-    const place = openWorkplace(t);
+  test('puts unreadable files into the inbox, and indexes the rest', async (t) => {
+    const place = openRunner(t);
     place.write('docs/good.md', 'A heron.');
     place.write('docs/binary.png', Uint8Array.from([137, 80, 78, 71, 0, 1, 2, 3]));
     place.write('docs/empty.txt', '');
@@ -85,7 +85,7 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.match(stderr, /failed: .*empty\.txt has no bytes \(empty_source\)/);
     assert.match(stderr, /failed: \S+cut\.json: the JSON is cut off \(parse_error_strict\)/);
     assert.equal((await found(place, 'heron')).length, 1);
-    // What each of them said, and not only what they have in common.
+    // Each error message, and not only their common cause.
     const listed = await place.run(['inbox']);
     assert.match(listed.stdout, /cut\.json {2}.*\n +the JSON is cut off\n/);
     assert.match(listed.stdout, /empty\.txt {2}.*\n +has no bytes\n/);
@@ -118,8 +118,8 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
 });
 
 describe('pawl with --json', () => {
-  test('speaks in the names of the HTTP interface', async (t) => {
-    const place = openWorkplace(t);
+  test('uses the field names of the HTTP API', async (t) => {
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     const lines = await place.read(ingest);
     const [accepted] = lines;
@@ -173,8 +173,8 @@ const page = `<html><head><meta name="author" content="Ada Lovelace"><title>Cats
 </body></html>`;
 
 describe('pawl corpora', () => {
-  test('lists all, however many pages they are', async (t) => {
-    const place = openWorkplace(t);
+  test('lists all corpora over several pages', async (t) => {
+    const place = openRunner(t);
     const pawl = await open({ data: join(place.folder, '.pawl'), work: false });
     const total = limits.request.pageItemsMax + 1;
     for (let at = 0; at < total; at += 1) {
@@ -189,7 +189,7 @@ describe('pawl corpora', () => {
   });
 
   test('lists, shows and deletes', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     await place.run(ingest);
     assert.match((await place.run(['corpora'])).stdout, /notes +1 +1 /);

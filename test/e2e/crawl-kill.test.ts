@@ -1,12 +1,12 @@
-/** A crawl whose process is killed outright, again and again, goes on where it was. */
+/** A crawl whose process is killed repeatedly resumes where it was. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const pages = 60;
-/** One fewer than an item survives: one that is there at all of them would count as their cause. */
+/** One kill fewer than an item survives: an item present at all of them would be blamed. */
 const kills = [8, 30];
 
 function siteOf(count: number): Record<string, string> {
@@ -21,8 +21,8 @@ function siteOf(count: number): Record<string, string> {
   return site;
 }
 
-test('a crawl that is killed goes on where it was, and reads no page for nothing', async (t) => {
-  const workplace = openWorkplace(t);
+test('a killed crawl resumes where it was, and fetches no page unnecessarily', async (t) => {
+  const runner = openRunner(t);
   const respond = pagesOf(siteOf(pages));
   let isReached: (() => void) | undefined;
   const { origin, host, asked } = await serveWeb(t, (request, response) => {
@@ -48,7 +48,7 @@ test('a crawl that is killed goes on where it was, and reads no page for nothing
     const reached = new Promise<void>((resolve) => {
       isReached = resolve;
     });
-    const { child, finished } = workplace.start(crawl, { environment });
+    const { child, finished } = runner.start(crawl, { environment });
     await Promise.race([reached, finished]);
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -56,18 +56,18 @@ test('a crawl that is killed goes on where it was, and reads no page for nothing
   }
   const before = contentAsked().length;
   assert.ok(before < pages, `${before} pages were read before the last start`);
-  const { code, stderr } = await workplace.run(crawl, { environment });
+  const { code, stderr } = await runner.run(crawl, { environment });
   assert.equal(code, 0, stderr);
   const read = contentAsked();
   assert.equal(new Set(read).size, pages);
-  // Four at once: what was under way at a kill is read again, and nothing else.
+  // Concurrency is four: pages in flight at a kill are fetched again, and no others.
   assert.ok(read.length <= pages + 4 * rounds, `${read.length} requests for ${pages} pages`);
-  const jobs = await workplace.readOne<{ items: { items_done: number }[] }>(['jobs']);
+  const jobs = await runner.readOne<{ items: { items_done: number }[] }>(['jobs']);
   assert.deepEqual(
     jobs.items.map(({ items_done }) => items_done),
     [pages],
     'it is one job',
   );
-  const corpora = await workplace.readOne<{ items: { documents: number }[] }>(['corpora']);
+  const corpora = await runner.readOne<{ items: { documents: number }[] }>(['corpora']);
   assert.equal(corpora.items[0]?.documents, pages);
 });

@@ -1,15 +1,15 @@
-/** `pawl doctor` on models and batch providers: what it asks for, and what it says. */
+/** `pawl doctor` on models and batch providers: its requests and its findings. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { freePort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const key = 'a-very-secret-key';
 
-/** Lists whoever has the key, and nothing else. */
+/** Returns its list to clients with the key, and nothing else. */
 async function openProvider(t: Cleanup, status = 200) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -28,7 +28,7 @@ async function openProvider(t: Cleanup, status = 200) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-async function look(place: StepService, environment: Record<string, string>) {
+async function look(place: CommandRunner, environment: Record<string, string>) {
   const { code, stdout, stderr } = await place.run(['doctor', '--json'], { environment });
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
   const findings = stdout
@@ -40,21 +40,21 @@ async function look(place: StepService, environment: Record<string, string>) {
 }
 
 describe('pawl doctor', { concurrency: 2 }, () => {
-  test('tries the models of this machine', async (t) => {
-    const { code, of } = await look(openWorkplace(t), {});
+  test('checks the local models', async (t) => {
+    const { code, of } = await look(openRunner(t), {});
     assert.equal(code, 0);
     assert.match(of('embedder')?.found ?? '', /^static-\d+, on this machine$/);
     assert.match(of('extractor')?.found ?? '', /rules and word lists/);
   });
 
-  test('asks the servers of models for their lists, and for nothing that is paid', async (t) => {
+  test('requests the model lists of servers, and nothing that costs money', async (t) => {
     const { url, asked } = await openProvider(t);
     const environment = {
       ...{ PAWL_EMBEDDER: 'openai:embed-small@8', PAWL_EMBEDDER_URL: `${url}/v1` },
       ...{ PAWL_EXTRACTOR: 'openai:finder', PAWL_EXTRACTOR_URL: `${url}/v1/` },
       ...{ PAWL_EMBEDDER_KEY: key, PAWL_EXTRACTOR_KEY: key },
     };
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const well = await look(place, environment);
     assert.equal(well.code, 0);
     assert.match(well.of('embedder')?.found ?? '', /lists embed-small/);
@@ -69,9 +69,9 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     assert.equal(refused.of('store')?.verdict, 'ok');
   });
 
-  test('knows a server without a list from one that is away', async (t) => {
+  test('distinguishes a server without a list from an unreachable one', async (t) => {
     const { url } = await openProvider(t, 404);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = { PAWL_EMBEDDER: 'openai:embed-small', PAWL_EMBEDDER_KEY: key };
     const mute = await look(place, { ...environment, PAWL_EMBEDDER_URL: url });
     assert.match(mute.of('embedder')?.found ?? '', /has no list of models/);
@@ -83,9 +83,9 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     assert.match(away.of('embedder')?.advice ?? '', /\.$/);
   });
 
-  test('asks each batch provider for its list of jobs, and begins none', async (t) => {
+  test('requests the job list of each batch provider, and starts no job', async (t) => {
     const { url, asked } = await openProvider(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const aws = { region: 'eu-west-1', access_key_id: 'id', secret_access_key: key, buckets: [] };
     const entries = {
       ...{ azure: { url, key }, aws: { ...aws, url }, sarvam: { url, key } },
@@ -108,8 +108,8 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('says what is wrong with the file of batch providers, and looks at the rest', async (t) => {
-    const place = openWorkplace(t);
+  test('reports errors in the file of batch providers, and checks the rest', async (t) => {
+    const place = openRunner(t);
     const file = place.write('providers.json', '{ "openai": {} }');
     const { code, of } = await look(place, { PAWL_BATCH_PROVIDERS: file });
     assert.equal(code, 1);

@@ -1,4 +1,4 @@
-/** From documents to the people and places that they name, by rules and by a model. */
+/** From documents to their entities, by rules and by a model. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
@@ -9,7 +9,7 @@ import {
   withStatus,
 } from '../support/completion-server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const text = 'We saw Ada Lovelace in London. Later Lovelace wrote to Charles Babbage in London.';
 
@@ -18,8 +18,8 @@ interface Shown {
 }
 
 describe('pawl corpora entities', () => {
-  test('lists what a corpus names, by kind, by document and by company', async (t) => {
-    const place = openWorkplace(t);
+  test('lists entities of a corpus, by kind, by document and by related entity', async (t) => {
+    const place = openRunner(t);
     place.write('docs/ada.md', text);
     place.write('docs/bob.md', 'A letter came from London on 10 July 1843.');
     await place.run(['ingest', 'docs', '--corpus', 'notes']);
@@ -61,7 +61,7 @@ describe('with a model as extractor', () => {
     return pawl;
   };
 
-  test('its entities are stored where they stand, and its tokens are in the history', async (t) => {
+  test('its entities are stored with positions, and its tokens are in the history', async (t) => {
     const entities = [
       { name: 'Ada Lovelace', kind: 'person', mentions: ['Ada Lovelace', 'Lovelace'] },
       { name: 'Elvis Presley', kind: 'person', mentions: ['Elvis'] },
@@ -84,7 +84,7 @@ describe('with a model as extractor', () => {
     assert.deepEqual([model, tokens_in, tokens_out, mentions_dropped], ['tiny', 1000, 200, 1]);
   });
 
-  test('an answer of the wrong shape ends in the inbox, and is not paid for again', async (t) => {
+  test('an invalid response ends in the inbox, and is not paid for again', async (t) => {
     server.answer = withContent('{"entities":"none"}');
     const pawl = await setup(t);
     const before = server.calls.length;
@@ -95,7 +95,7 @@ describe('with a model as extractor', () => {
     assert.equal(server.calls.length - before, 1);
   });
 
-  test('a provider that fails once is asked again', async (t) => {
+  test('a provider that fails once is called again', async (t) => {
     const well = withContent('{"entities":[]}');
     server.answer = (...call) => {
       server.answer = well;
@@ -108,7 +108,7 @@ describe('with a model as extractor', () => {
     assert.equal(server.calls.length - before, 2);
   });
 
-  test('a model without an address and without a key is refused at once', async (t) => {
+  test('a model without an address and without a key is refused immediately', async (t) => {
     const options = { data: temporaryDirectory(t), extractor: { model: 'tiny' } };
     await assert.rejects(open(options), { code: 'usage_error', message: /PAWL_EXTRACTOR_KEY/ });
   });

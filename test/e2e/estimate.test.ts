@@ -1,4 +1,4 @@
-/** What an ingestion would cost, as the library tells it. */
+/** The estimated cost of an ingestion, in the library. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type OpenOptions, open } from '../../src/index.ts';
 import { startCompletionServer, withContent } from '../support/completion-server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** The price makes cents of tokens, and nobody is ever asked at this address. */
+/** The price turns tokens into cents, and nothing is ever sent to this address. */
 const embedder = {
   choice: 'openai:never-asked',
   url: 'http://127.0.0.1:9/v1',
@@ -29,7 +29,7 @@ async function setup(
 }
 
 describe('an estimate', () => {
-  test('reads a sample of many files, and says how far the rest may stray from it', async (t) => {
+  test('reads a sample of many files, and gives a range for the rest', async (t) => {
     const files = Object.fromEntries(
       Array.from({ length: 320 }, (_, index) => [
         `${String(index).padStart(3, '0')}.txt`,
@@ -40,7 +40,7 @@ describe('an estimate', () => {
     const found = await pawl.estimate([docs], { corpus: 'zoo' });
     assert.deepEqual([found.filesRead, found.isSampled], [200, true]);
     assert.equal(found.documents.likely, 320);
-    // The tokens of all files, counted one folder at a time, none of which is sampled.
+    // The tokens of all files, counted folder by folder without sampling.
     const names = Object.keys(files).map((name) => join(docs, name));
     const halves = [names.slice(0, 160), names.slice(160)];
     let exact = 0;
@@ -51,7 +51,7 @@ describe('an estimate', () => {
     assert.ok(Math.abs(likely - exact) < exact / 20, `${likely}, and not ${exact}`);
   });
 
-  test('counts what cannot be used as costing nothing, and inline text as it is', async (t) => {
+  test('counts unreadable files as free, and inline text as it is', async (t) => {
     const { pawl, docs } = await setup(t, {
       'good.txt': 'The walrus sleeps.',
       'binary.bin': Uint8Array.of(0, 1, 2, 255, 254, 0, 7),
@@ -94,10 +94,10 @@ describe('an estimate', () => {
     assert.ok(more > 8000 && more < 15_000, String(more));
   });
 
-  test('counts what a model would be asked for entities, and what was asked before', async (t) => {
+  test('counts requests for entities, and those already paid', async (t) => {
     const server = await startCompletionServer(withContent('{"entities":[]}'));
     t.after(() => server.close());
-    // A cent for each token of a question, and two for each of an answer.
+    // One cent per input token, two per output token.
     const prices = { input: 1_000_000, output: 2_000_000 };
     const extractor = { model: 'tiny', url: server.url, prices };
     const texts = { 'one.txt': 'The walrus sleeps.', 'two.txt': 'The lantern glows.' };
@@ -127,7 +127,7 @@ describe('an estimate', () => {
     await assert.rejects(limited, { code: 'bad_request', message: /PAWL_EXTRACTOR_PRICE/ });
   });
 
-  test('gives a range for pages it has not read', async (t) => {
+  test('gives a range for unread pages', async (t) => {
     const { pawl } = await setup(t, {});
     const { tokens, documents } = await pawl.estimate(['https://example.com/a'], { corpus: 'zoo' });
     assert.equal(documents.likely, 1);

@@ -1,4 +1,4 @@
-/** Folders as they are found: with entries that cannot be read, or should not be. */
+/** Real folders: with unreadable and unwanted entries. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { open } from '../../src/index.ts';
 import { expandSources } from '../../src/source/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 function folderOf(t: TestContext): string {
   const folder = join(temporaryDirectory(t), 'docs');
@@ -38,7 +38,7 @@ async function ingested(t: TestContext, folder: string, followLinks = false) {
 }
 
 describe('a folder', () => {
-  test('with links in a circle and to nowhere: they fail, the others are read', async (t) => {
+  test('with circular and broken links: they fail, the others are read', async (t) => {
     const folder = folderOf(t);
     symlinkSync('loop', join(folder, 'loop'));
     symlinkSync('gone', join(folder, 'dangling'));
@@ -51,7 +51,7 @@ describe('a folder', () => {
     assert.deepEqual(skipped, []);
   });
 
-  test('with links that leave it: they are told of, and followed on request only', async (t) => {
+  test('with links that leave it: they are reported, and only followed on request', async (t) => {
     const folder = folderOf(t);
     writeFileSync(join(folder, '..', 'secret.txt'), 'The password of the walrus.');
     symlinkSync('../secret.txt', join(folder, 'out.txt'));
@@ -78,7 +78,7 @@ describe('a folder', () => {
     assert.deepEqual(documents.sort()[1], `file://${folder}/caf%e9%2050%25.txt`);
   });
 
-  test('that vanishes while it is read: what is gone fails, the others are read', async (t) => {
+  test('that vanishes while it is read: missing files fail, the others are read', async (t) => {
     const folder = folderOf(t);
     writeFileSync(join(folder, 'short.txt'), 'Not for long.');
     const sources = await expandSources([folder]);
@@ -91,7 +91,7 @@ describe('a folder', () => {
     assert.deepEqual([done, failed], [1, 1]);
   });
 
-  test('with a folder that may not be listed: that fails, the others are read', async (t) => {
+  test('with an unlistable subfolder: that fails, the others are read', async (t) => {
     const folder = folderOf(t);
     const locked = join(folder, 'locked');
     mkdirSync(locked);
@@ -103,7 +103,7 @@ describe('a folder', () => {
     assert.deepEqual(found, [join(folder, 'good.txt'), locked]);
   });
 
-  test('of 10,000 files is listed whole, and in order', async (t) => {
+  test('of 10,000 files is listed completely, and in order', async (t) => {
     const folder = folderOf(t);
     for (let index = 0; index < 10_000; index += 1) {
       writeFileSync(join(folder, `note-${String(index).padStart(5, '0')}.txt`), `Note ${index}.`);
@@ -117,8 +117,8 @@ describe('a folder', () => {
     assert.equal((await job.counts()).items.total, 10_001);
   });
 
-  test('is sent to a service without what cannot be read, which is told', async (t) => {
-    const place = openWorkplace(t);
+  test('is sent to a service without unreadable files, which are reported', async (t) => {
+    const place = openRunner(t);
     const { service } = await openBench(t);
     place.write('docs/good.txt', 'The walrus sleeps in its bay.');
     symlinkSync('loop', join(place.folder, 'docs', 'loop'));
@@ -130,7 +130,7 @@ describe('a folder', () => {
   });
 });
 
-/** The superuser may list everything: then somebody else lists. */
+/** The superuser can list every folder, so another user lists it. */
 function sourcesAsSomebody(folder: string): string[] | undefined {
   const module = new URL('../../src/source/sources.ts', import.meta.url).href;
   const load = `import { expandSources } from ${JSON.stringify(module)};`;

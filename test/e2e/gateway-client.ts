@@ -1,4 +1,4 @@
-/** Requests to a gateway from any address of this machine; only 127.0.0.1 is inside. */
+/** Requests to a gateway from any local address; only 127.0.0.1 is internal. */
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { patience } from '../support/patience.ts';
 
@@ -13,7 +13,7 @@ export interface GatewayAsking {
 export interface GatewayAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As they came, so that one that stands there twice is seen. */
+  /** Raw, so that duplicates are visible. */
   readonly headerNames: readonly string[];
   readonly text: string;
   json(): Record<string, unknown>;
@@ -35,7 +35,7 @@ export function askGateway(
         const { statusCode: status = 0, headers: got, rawHeaders } = response;
         const headerNames = rawHeaders.filter((_, at) => at % 2 === 0).map((n) => n.toLowerCase());
         resolve({ status, headers: got, headerNames, text, json: () => JSON.parse(text) });
-        // A body that was refused is not sent to its end.
+        // A refused body is not sent to its end.
         asked.destroy();
       });
     });

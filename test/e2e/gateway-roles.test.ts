@@ -1,6 +1,6 @@
 /**
- * The four roles with exactly what `deploy/compose.yaml` tells them, as processes, behind the
- * gateway: only hosts and ports are other ones.
+ * The four roles with the settings of `deploy/compose.yaml`, as processes behind the gateway. Only
+ * hosts and ports differ.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -15,7 +15,7 @@ import { freePort } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { askGateway, type GatewayAsking } from './gateway-client.ts';
-import { openWorkplace, type Started } from './pawl-process.ts';
+import { openRunner, type Started } from './pawl-process.ts';
 
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 type Role = (typeof roles)[number];
@@ -29,7 +29,7 @@ const page =
 describe('the roles of compose.yaml behind the gateway', () => {
   const skip = 'role' in settings ? false : 'this Pawl has no roles';
 
-  test('read a page for a caller outside, and find it', { skip }, async (t) => {
+  test('read a page for an external caller, and find it', { skip }, async (t) => {
     const site = await serveWeb(t, pagesOf({ '/heron': page }));
     const { gateway, processes, ports } = await openRoles(t, site.host);
     const ask = (path: string, asking: GatewayAsking = {}) => {
@@ -42,13 +42,13 @@ describe('the roles of compose.yaml behind the gateway', () => {
     const made = await post('/jobs', { corpus_name: 'birds', url: `${site.origin}/heron` });
     assert.equal(made.status, 202, made.text);
     const { job_id } = made.json();
-    // The stream ends with the job: it came through the gateway, the scraper and embedding.
+    // The stream ends with the job: it passed the gateway, the scraper and embedding.
     const told = await ask(`/jobs/${String(job_id)}/stream`);
     assert.match(told.text, /"kind":"job_succeeded"/);
     const found = await post('/search', { corpus_name: 'birds', query: 'heron at the weir' });
     const [first] = found.json().results as { source_url: string }[];
     assert.equal(first?.source_url, `${site.origin}/heron`);
-    // Each step is measured by the process that did it: the sum over all counts it once.
+    // Each step is measured by the process that ran it, so the sum over all counts it once.
     const figures = (name: RegExp) => Promise.all(roles.map((role) => figureAt(ports[role], name)));
     assert.deepEqual(await figures(/^chunking_duration_seconds_count /), [0, 0, 1, 0]);
     const written = /^embedding_request_duration_seconds_count\{operation="write"\} /;
@@ -70,7 +70,7 @@ describe('the roles of compose.yaml behind the gateway', () => {
     const callback = await post(`/jobs/${String(job_id)}/complete`, { stage: 'scraping' });
     assert.equal(callback.status, 403);
 
-    // A caller's requests are counted in one place, whichever service they go to.
+    // The requests of a caller are counted in one place, for all services.
     for (const role of roles) {
       const ready = await fetch(`http://127.0.0.1:${ports[role]}/readyz`, { signal: hangSignal() });
       const { checks } = (await ready.json()) as { checks: { redis?: { ok: boolean } } };
@@ -110,7 +110,7 @@ async function openRoles(t: TestContext, allowed: string) {
     ...roles.map((role): [string, string] => [`${role}:7300`, `127.0.0.1:${ports[role]}`]),
   ]);
   const database = await postgres.createDatabase();
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const start = (role: Role): Started => {
     const { environment, command } = toldTo(role, { places, database });
     const own = { PAWL_DATA: `${place.folder}/${role}`, PAWL_PORT: String(ports[role]) };
@@ -132,13 +132,13 @@ async function openRoles(t: TestContext, allowed: string) {
   return { gateway, processes, ports };
 }
 
-/** Four processes start at once: on a busy machine that takes more than one patience. */
+/** Four processes start concurrently, which takes longer on a busy machine. */
 async function heard(started: Started): Promise<void> {
   const pattern = /listens on/;
   await started.seen(pattern).catch(() => started.seen(pattern));
 }
 
-/** What compose says, with the names of its network replaced by addresses of this machine. */
+/** The environment of compose, with network names replaced by local addresses. */
 function toldTo(
   role: Role,
   { places, database }: { places: ReadonlyMap<string, string>; database: string },
@@ -159,7 +159,7 @@ function replaced(text: string, places: ReadonlyMap<string, string>): string {
   return [...places].reduce((result, [name, address]) => result.replace(name, address), text);
 }
 
-/** Secrets are filled in; everything else that is empty stays so. */
+/** Secrets are filled in; other empty values stay empty. */
 function valueOfSecret(name: string): string {
   if (name === 'PAWL_API_KEYS') return `sha256:${keyHash}`;
   const isSecret = ['POSTGRES_PASSWORD', 'PAWL_INTERNAL_KEY'];

@@ -1,4 +1,4 @@
-/** Sites and files of strangers stop the service for nobody else. */
+/** Hostile sites and files do not block the service for others. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { files, type HostileSite, sites } from '../support/hostile-inputs.ts';
@@ -34,16 +34,16 @@ after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-describe('a service that reads what strangers made', () => {
-  test('is not held up by the first document of its life', () =>
+describe('a service that reads hostile documents', () => {
+  test('is not blocked by its first document', () =>
     scene.free('loading the vocabulary, the lexicon and the word vectors', async () => {
-      // Short enough to be worked on here, not in a thread.
+      // Short enough to be processed here, not in a thread.
       const text = '# Report\n\nInes Miller saw a heron at Lake Geneva.';
       const job = { corpus_name: 'ordinary', documents: [{ text }] };
       await scene.ended(await scene.post('/jobs', JSON.stringify(job)));
     }));
 
-  test('keeps no ordinary document waiting behind hostile files', async (t) => {
+  test('does not delay ordinary documents behind hostile files', async (t) => {
     await scene.ingestOrdinary();
     const usualMs = await scene.ingestOrdinary();
     await scene.free('a file', async () => {
@@ -55,14 +55,14 @@ describe('a service that reads what strangers made', () => {
         assert.equal(response.status, 202, `${name}: ${await response.text()}`);
       }
       const tookMs = await scene.ingestOrdinary();
-      // Hours or seconds are up to the machine; that it overtook those before it is not.
+      // The absolute time depends on the machine; that it overtook earlier files does not.
       assert.equal(await scene.isIdle(), false, 'hostile files are still at work');
       t.diagnostic(`${Math.round(tookMs)} ms, and ${Math.round(usualMs)} ms alone`);
     });
   });
 
   for (const [title, site] of Object.entries<HostileSite>(sites)) {
-    test(`is not held up by a site with ${title}`, () =>
+    test(`is not blocked by a site with ${title}`, () =>
       scene.free(title, async () => {
         const url = `http://${hosts.get(title)}/`;
         const crawl = { url, depth: 1, limit: 20, include: site.include };
@@ -71,7 +71,7 @@ describe('a service that reads what strangers made', () => {
       }));
   }
 
-  test('brings each hostile file to an end', async () => {
+  test('finishes each hostile file', async () => {
     await until(() => scene.isIdle(), {
       what: 'all of them to end',
       patienceMs: patience.testMs,
@@ -79,7 +79,7 @@ describe('a service that reads what strangers made', () => {
     });
   });
 
-  test('ends when it is told to', async () => {
+  test('exits on a signal', async () => {
     scene.started.child.kill('SIGTERM');
     assert.equal((await scene.started.finished).code, 0);
   });

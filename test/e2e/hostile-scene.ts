@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type Started } from './pawl-process.ts';
+import { openRunner, type Started } from './pawl-process.ts';
 
 const logCharactersMax = 2000;
 export const json = { 'content-type': 'application/json' };
@@ -26,7 +26,7 @@ export class HostileScene {
   }
 
   static async open(t: Cleanup, hosts: readonly string[] = []): Promise<HostileScene> {
-    const started = openWorkplace(t).start(['serve', '--port', '0', '--no-sample', '--json'], {
+    const started = openRunner(t).start(['serve', '--port', '0', '--no-sample', '--json'], {
       lifeMs: patience.fileMs,
       environment: {
         PAWL_LOG: 'warn',
@@ -52,7 +52,7 @@ export class HostileScene {
     });
   }
 
-  /** Waits for the end of a job, which its stream tells. */
+  /** Waits for the end of a job on its stream. */
   async ended(response: Response): Promise<void> {
     const { job_id, detail } = (await response.json()) as { job_id?: string; detail?: string };
     assert.equal(response.status, 202, detail);
@@ -70,13 +70,13 @@ export class HostileScene {
     return true;
   }
 
-  /** How often its own work held the event loop for too long. */
+  /** How often its own work blocked the event loop for too long. */
   async stalls(): Promise<number> {
     const text = await (await this.ask('/metrics')).text();
     return Number(/^pawl_event_loop_stalls_total\{cause="work"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  /** Fails where the loop was held by work while this ran; the log says by what. */
+  /** Fails if work blocked the event loop meanwhile; the log names the work. */
   async free(title: string, work: () => Promise<unknown>): Promise<void> {
     const before = await this.stalls();
     await work();
@@ -84,7 +84,7 @@ export class HostileScene {
     if (stalls > 0) assert.fail(`${title} held the event loop ${stalls} times:\n${this.#log}`);
   }
 
-  /** How long an ordinary document takes, long enough to need a thread. */
+  /** An ordinary document, long enough to need a thread. */
   async ingestOrdinary(): Promise<number> {
     const startedAt = performance.now();
     this.#ordinary += 1;

@@ -1,4 +1,4 @@
-/** Requests and connections of strangers stop the service for nobody else. */
+/** Hostile requests and connections do not block the service for others. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -19,9 +19,9 @@ after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-describe('a service that strangers send requests to', () => {
+describe('a service with hostile clients', () => {
   for (const [title, body] of Object.entries(bodies)) {
-    test(`is not held up by a body with ${title}`, () =>
+    test(`is not blocked by a body with ${title}`, () =>
       scene.free(title, async () => {
         const response = await scene.post('/jobs', body);
         const text = await response.text();
@@ -29,7 +29,7 @@ describe('a service that strangers send requests to', () => {
       }));
   }
 
-  test('is not held up by requests that only read', async () => {
+  test('is not blocked by read requests', async () => {
     await scene.ingestOrdinary();
     await scene.free('a reading', async () => {
       for (const { path, body } of readings) {
@@ -41,7 +41,7 @@ describe('a service that strangers send requests to', () => {
     });
   });
 
-  test('answers while thousands of connections are held open', async (t) => {
+  test('answers while thousands of connections are open', async (t) => {
     const { port } = new URL(scene.address);
     const filesOpen = () => readdirSync(`/proc/${scene.started.child.pid}/fd`).length;
     const before = filesOpen();
@@ -56,11 +56,12 @@ describe('a service that strangers send requests to', () => {
       sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
     );
     await until(async () => (await scene.ask('/healthz')).ok, { what: 'an answer' });
-    // As the service sees it: whoever keeps its half open never sees the other end of it.
+    // Counted by the service, because a client that keeps its half open never sees the other end
+    // close.
     await until(() => filesOpen() < before + 100, { what: 'all of them to be closed' });
   });
 
-  test('ends when it is told to', async () => {
+  test('exits on a signal', async () => {
     scene.started.child.kill('SIGTERM');
     assert.equal((await scene.started.finished).code, 0);
   });

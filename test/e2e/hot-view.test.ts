@@ -1,4 +1,4 @@
-/** Several orchestrators on one Postgres, and what they show each other in Redis. */
+/** Several orchestrators on one Postgres, and the job views that they share in Redis. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { hashed } from '../support/access-fixture.ts';
@@ -22,17 +22,17 @@ async function openTwo(t: TestContext, options: Parameters<typeof openBench>[1] 
 }
 
 const body = { corpus_name: 'a', documents: [{ id: 'cat', text: 'The cat sleeps.' }] };
-const look = (bench: Bench, id: string, headers = {}) =>
-  bench.ask('GET /jobs/:id', { params: { id }, headers });
+const look = (server: Bench, id: string, headers = {}) =>
+  server.ask('GET /jobs/:id', { params: { id }, headers });
 
-async function readsOf(bench: Bench): Promise<Record<string, number>> {
-  const text = await (await fetch(`${bench.service.address}/metrics`)).text();
+async function readsOf(server: Bench): Promise<Record<string, number>> {
+  const text = await (await fetch(`${server.service.address}/metrics`)).text();
   const found = text.matchAll(/^pawl_hot_view_reads_total\{result="(\w+)"\} (\d+)/gm);
   return Object.fromEntries([...found].map(([, result, count]) => [result, Number(count)]));
 }
 
 describe('two orchestrators', () => {
-  test('show each other what a command has done, from one request to the next', async (t) => {
+  test('show the effect of a command in the next request to the other', async (t) => {
     const { a, b } = await openTwo(t, { work: false });
     for (let time = 0; time < 5; time += 1) {
       const id = await a.submit(body);
@@ -55,7 +55,7 @@ describe('two orchestrators', () => {
     }
   });
 
-  test('answer the same, and one of them without asking the store', async (t) => {
+  test('answer the same, and one of them without a query to the store', async (t) => {
     const { a, b } = await openTwo(t);
     const id = await a.submit(body);
     const ended = await a.ended(id);
@@ -72,7 +72,7 @@ describe('two orchestrators', () => {
     assert.deepEqual((await look(a, id)).body, first.body);
   });
 
-  test('tell a client of one what the other has done', async (t) => {
+  test('stream changes of one to clients of the other', async (t) => {
     const { a, b } = await openTwo(t);
     const stream = await fetch(`${b.service.address}/stream`);
     const id = await a.submit(body);
@@ -83,24 +83,24 @@ describe('two orchestrators', () => {
       if (text.includes('"job_succeeded"')) break;
     }
     assert.ok(text.includes(id));
-    // What is told has happened: whoever asks now is shown it.
+    // A streamed change is committed, so the next request shows it.
     assert.equal((await look(b, id)).body.state, 'succeeded');
   });
 
-  test('show a job to nobody but its owner', async (t) => {
+  test('show a job only to its owner', async (t) => {
     const keys = { apiKeys: [hashed('mine'), hashed('theirs')] };
     const { a, b } = await openTwo(t, { work: false, keys });
     const [mine, theirs] = [{ 'x-api-key': 'mine' }, { 'x-api-key': 'theirs' }];
     const id = await a.submit(body, mine);
-    for (const bench of [a, b]) {
-      assert.equal((await look(bench, id, mine)).status, 200);
-      const foreign = await look(bench, id, theirs);
+    for (const server of [a, b]) {
+      assert.equal((await look(server, id, mine)).status, 200);
+      const foreign = await look(server, id, theirs);
       assert.deepEqual([foreign.status, foreign.body.code], [404, 'job_unknown']);
     }
   });
 });
 
-test('while Redis is away the store answers, and one warning says so', async (t) => {
+test('while Redis is down, the store answers, and one warning is logged', async (t) => {
   const own = await startRedis();
   t.after(() => own.stop());
   const { a, b } = await openTwo(t, { work: false, hotUrl: own.url });

@@ -29,7 +29,7 @@ for (const [name, optionsOf] of Object.entries(stores)) {
   };
 
   describe(`the library on ${name}`, () => {
-    test('ingests, tells every event once and in order, and finds', async (t) => {
+    test('ingests, yields every event once and in order, and finds', async (t) => {
       const { pawl } = await setup(t);
       const job = await pawl.ingest([cat, dog], { corpus: 'pets' });
       const events = [];
@@ -48,7 +48,7 @@ for (const [name, optionsOf] of Object.entries(stores)) {
       );
     });
 
-    test('says of an ended job how it ended, however often it is asked', async (t) => {
+    test('returns the result of an ended job, on every call', async (t) => {
       const { pawl } = await setup(t);
       const job = await pawl.ingest([cat, { id: 'void', text: '' }], { corpus: 'pets' });
       const summary = await job.wait();
@@ -65,14 +65,14 @@ for (const [name, optionsOf] of Object.entries(stores)) {
       assert.deepEqual(await pawl.inbox({ cause: 'captcha' }), []);
     });
 
-    test('finds a job by the beginning of its id', async (t) => {
+    test('finds a job by a prefix of its id', async (t) => {
       const { pawl } = await setup(t);
       const { id } = await pawl.ingest([cat], { corpus: 'pets' });
       assert.equal((await pawl.job(id.slice(0, 8))).id, id);
       await assert.rejects(pawl.job('no such job'), { code: 'job_unknown' });
     });
 
-    test('goes on with the unfinished job of the same files if it is asked to', async (t) => {
+    test('resumes the unfinished job of the same files on request', async (t) => {
       const data = temporaryDirectory(t);
       const file = join(data, 'cat.txt');
       writeFileSync(file, cat.text);

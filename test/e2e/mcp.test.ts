@@ -1,4 +1,4 @@
-/** `pawl mcp`, as a client on the other end of its pipes meets it. */
+/** `pawl mcp` as an MCP client sees it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ async function openClient(t: TestContext, flags: readonly string[]) {
   t.after(() => child.kill('SIGKILL'));
   const waiting = new Map<number, (reply: Reply) => void>();
   createInterface(child.stdout).on('line', (line) => {
-    // Nothing but the protocol may be on stdout.
+    // Only protocol messages may be on stdout.
     const reply: Reply = JSON.parse(line);
     waiting.get(reply.id)?.(reply);
   });
@@ -87,7 +87,7 @@ async function useTools(client: Awaited<ReturnType<typeof openClient>>): Promise
 }
 
 describe('pawl mcp', () => {
-  test('searches, ingests, tells of jobs and says why, over a store', async (t) => {
+  test('searches, ingests, shows jobs and explains, over a store', async (t) => {
     const client = await openClient(t, ['--data', temporaryDirectory(t)]);
     await useTools(client);
     client.child.stdin.end();

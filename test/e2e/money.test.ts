@@ -1,25 +1,25 @@
-/** What a provider costs, as people see it: the commands, against a metered server. */
+/** The cost of a provider as users see it: the commands, against a metered server. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { startOpenaiServer } from '../support/openai-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const key = 'sk-secret-of-the-test-0123456789';
 
 async function setup(t: TestContext) {
   const server = await startOpenaiServer(t);
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const environment = {
     PAWL_EMBEDDER: 'openai:metered-model@8',
     PAWL_EMBEDDER_URL: server.url,
     PAWL_EMBEDDER_KEY: key,
-    // A cent for each token.
+    // One cent per token.
     PAWL_EMBEDDER_PRICE: '1000000',
   };
   const run = (args: string, more: Record<string, string> = {}) =>
-    workplace.run(args.split(' '), { environment: { ...environment, ...more } });
+    runner.run(args.split(' '), { environment: { ...environment, ...more } });
   const read = async (args: string, more: Record<string, string> = {}) => {
     const { stdout, stderr } = await run(`${args} --json`, more);
     const line = stdout.trim().split('\n').at(-1) ?? '';
@@ -27,14 +27,14 @@ async function setup(t: TestContext) {
     return JSON.parse(line) as Record<string, unknown>;
   };
   for (const name of ['one', 'two', 'three', 'four']) {
-    workplace.write(`docs/${name}.txt`, `This is document ${name} and it is about walruses.`);
+    runner.write(`docs/${name}.txt`, `This is document ${name} and it is about walruses.`);
   }
-  return { server, workplace, run, read };
+  return { server, runner, run, read };
 }
 
-describe('a provider that costs something', () => {
+describe('a paid provider', () => {
   test('is estimated before anything is paid or stored', async (t) => {
-    const { server, workplace, run, read } = await setup(t);
+    const { server, runner, run, read } = await setup(t);
     const found = await read('ingest docs --corpus zoo --estimate');
     assert.equal(found.model, 'metered-model@8');
     const { least, likely, most } = found.cost_cents as Record<string, number>;
@@ -42,7 +42,7 @@ describe('a provider that costs something', () => {
     assert.deepEqual([least, most], [likely, likely]);
     assert.deepEqual([found.files_read, found.sampled, found.unreadable], [4, false, 0]);
     assert.equal(server.requests.length, 0);
-    assert.equal(existsSync(join(workplace.folder, '.pawl')), false);
+    assert.equal(existsSync(join(runner.folder, '.pawl')), false);
     await run('ingest docs/one.txt --corpus zoo');
     const second = await read('ingest docs --corpus other --estimate');
     assert.ok(Number(second.tokens_saved) >= 9, JSON.stringify(second));
@@ -55,7 +55,7 @@ describe('a provider that costs something', () => {
     assert.equal(unknown.cost_cents, null);
   });
 
-  test('pauses a job at its budget, says how to go on, and goes on', async (t) => {
+  test('pauses a job at its budget, says how to resume, and resumes', async (t) => {
     const { server, run, read } = await setup(t);
     const paused = await run('ingest docs --corpus zoo --budget-cents 25');
     assert.equal(paused.code, 1, paused.stderr);
@@ -87,7 +87,7 @@ describe('a provider that costs something', () => {
     );
   });
 
-  test('answers with the model of the corpus, until the corpus is embedded anew', async (t) => {
+  test('is used with the model of the corpus, until the corpus is embedded again', async (t) => {
     const { server, run, read } = await setup(t);
     await run('ingest docs --corpus zoo', { PAWL_EMBEDDER: 'local' });
     assert.equal((await read('corpora show zoo')).model, 'static-256');
@@ -103,18 +103,18 @@ describe('a provider that costs something', () => {
     assert.match(refused.stderr, /set PAWL_EMBEDDER to another model/);
   });
 
-  test('lets its key into nothing that Pawl tells or stores', async (t) => {
-    const { server, workplace, run } = await setup(t);
+  test('keeps its key out of all output and storage', async (t) => {
+    const { server, runner, run } = await setup(t);
     server.script = () => ({ status: 401, body: { error: { message: `wrong key ${key}` } } });
     const failed = await run('ingest docs --corpus zoo', { PAWL_LOG: 'debug' });
     assert.equal(failed.code, 2, failed.stderr);
     const inbox = await run('inbox list --json');
-    const store = await workplace.run(['doctor', '--json']);
+    const store = await runner.run(['doctor', '--json']);
     for (const { stdout, stderr } of [failed, inbox, store]) {
       assert.equal(`${stdout}${stderr}`.includes('sk-secret'), false);
     }
     assert.match(inbox.stdout, /provider_auth/);
-    const folder = join(workplace.folder, '.pawl');
+    const folder = join(runner.folder, '.pawl');
     for (const name of readdirSync(folder).filter((file) => file.startsWith('pawl.db'))) {
       assert.equal(readFileSync(join(folder, name)).includes('sk-secret'), false, name);
     }

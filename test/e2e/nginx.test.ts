@@ -31,7 +31,7 @@ const outside = '127.0.0.2';
 const document = { corpus_name: 'a', documents: [{ id: 'x', text: 'A heron waits.' }] };
 const problems = Compile(Problem);
 
-/** What the gateway says when it refuses: in Pawl's own shape, and never a page of nginx. */
+/** Refusals of the gateway: problem documents, never nginx pages. */
 function assertProblem(answer: GatewayAnswer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
   assert.equal(answer.headers['content-type'], 'application/problem+json');
@@ -59,7 +59,7 @@ describe('a gateway in front of the service', () => {
     for (const release of releases.reverse()) await release();
   });
 
-  test('hands requests on, and names each of them', async () => {
+  test('forwards requests, and gives each an id', async () => {
     const body = JSON.stringify(document);
     const asking = { method: 'POST', headers: withKey(), body };
     const made = await ask('/jobs', asking);
@@ -79,7 +79,7 @@ describe('a gateway in front of the service', () => {
     );
   });
 
-  test('says what keeps browsers safe, once, on all answers', async () => {
+  test('sends security headers once, on all responses', async () => {
     const wanted = ['x-request-id', 'x-content-type-options', 'referrer-policy', 'x-frame-options'];
     const refused = await ask('/metrics', { from: outside });
     for (const answer of [await ask('/'), await ask('/jobs'), refused]) {
@@ -90,7 +90,7 @@ describe('a gateway in front of the service', () => {
     assert.equal((await ask('/')).headers.server, 'nginx');
   });
 
-  test('lets a burst through, holds a flood off, and harms nobody else by it', async () => {
+  test('accepts a burst, refuses a flood, and does not affect other clients', async () => {
     const flood = { method: 'POST', headers: json, body: '{}', from: '127.0.0.3' };
     const many = (count: number) =>
       Promise.all(Array.from({ length: count }, () => ask('/scrape', flood)));
@@ -103,14 +103,14 @@ describe('a gateway in front of the service', () => {
       assert.equal(answer.headers['x-ratelimit-limit'], undefined, 'that is the service’s to say');
     }
     assert.notEqual((await ask('/scrape', { ...flood, from: '127.0.0.4' })).status, 429);
-    // Another group of routes has its own count.
+    // Another group of routes has its own limit.
     assert.equal((await ask('/jobs', { from: '127.0.0.3' })).status, 401);
   });
 
-  test('counts a key over all addresses that bring it', async () => {
+  test('counts a key over all client addresses', async () => {
     const scrape = (key: string, n: number) =>
       ask('/scrape', { method: 'POST', headers: withKey(key), body: '{}', from: `127.0.1.${n}` });
-    // Few from each address, so that no address is over its own limit.
+    // Few from each address, so that no address exceeds its own limit.
     const many = Array.from({ length: 240 }, (_, at) => scrape(keys.bob, 1 + (at % 24)));
     const refused = (await Promise.all(many)).filter(({ status }) => status === 429);
     assert.ok(refused.length >= 100, `${refused.length} of 240 were refused`);
@@ -118,7 +118,7 @@ describe('a gateway in front of the service', () => {
     assert.notEqual((await scrape(keys.ann, 100)).status, 429, 'another key passes');
   });
 
-  test('lets only the services call back, however the path is written', async () => {
+  test('lets only services call back, for every spelling of the path', async () => {
     const paths = [
       ...['complete', 'begin', 'heartbeat'].map((verb) => `/jobs/some-id/${verb}`),
       ...['/jobs/some-id/complete/', '/jobs/some-id/complete?x=1', '/jobs//some-id//complete'],
@@ -144,7 +144,7 @@ describe('a gateway in front of the service', () => {
     assert.match((await ask('/metrics')).text, /pawl_items_without_forward_cause 0/);
   });
 
-  test('passes every event of a stream on when it happens', async () => {
+  test('forwards every event of a stream immediately', async () => {
     const url = `http://127.0.0.1:${gateway.port}/stream`;
     const signal = hangSignal();
     const stream = await fetch(url, { headers: withKey(), signal });
@@ -153,10 +153,10 @@ describe('a gateway in front of the service', () => {
     const { job_id } = (await ask('/jobs', { method: 'POST', headers: withKey(), body })).json();
     const decoder = new TextDecoder();
     let text = '';
-    // Jobs of other tests may still be at work.
+    // Jobs of other tests may still be running.
     const isTold = (kind: string): boolean =>
       text.split('\n').some((line) => line.includes(`"${job_id}"`) && line.includes(`"${kind}"`));
-    // The stream of everything never ends: what is not passed on at once never comes.
+    // The stream of all events never ends, so buffered events would never arrive.
     for await (const piece of stream.body ?? []) {
       text += decoder.decode(piece as Uint8Array, { stream: true });
       if (isTold('job_succeeded')) break;
@@ -166,7 +166,7 @@ describe('a gateway in front of the service', () => {
     assert.match(ended.text, /"kind":"job_succeeded"/);
   });
 
-  test('refuses a body that the service would not take, and lets uploads be larger', async () => {
+  test('refuses bodies that the service would refuse, and allows larger uploads', async () => {
     const bytes = String(25 * 1024 * 1024);
     const large = { method: 'POST', headers: { ...withKey(), 'content-length': bytes }, body: '{' };
     assertProblem(await ask('/jobs', large), 413, 'payload_too_large');
@@ -175,7 +175,7 @@ describe('a gateway in front of the service', () => {
     assert.equal(upload.status, 401, 'the service was asked, and wants a key');
   });
 
-  test('answers what is not HTTP with a problem, too', async () => {
+  test('answers invalid HTTP with a problem, too', async () => {
     const socket = connect({ port: gateway.port, host: '127.0.0.1' });
     socket.end('GET /\u0001 HTTP/1.1\r\nhost: x\r\n\r\n');
     let text = '';
@@ -188,7 +188,7 @@ describe('a gateway in front of the service', () => {
     assert.equal((await ask('/-/bad_request')).status, 404, 'its pages are not routes');
   });
 
-  test('writes down what was asked as JSON, and neither keys nor queries', async () => {
+  test('logs requests as JSON, without keys and queries', async () => {
     const secret = 'a-query-that-nobody-may-read';
     const marked = { ...withKey(), 'x-request-id': 'logged-1', 'user-agent': 'a "quoted" agent' };
     await ask(`/jobs?corpus_name=${secret}`, { headers: marked });
@@ -212,14 +212,14 @@ describe('a gateway in front of the service', () => {
     );
     const lines = gateway.logLines();
     const statuses = lines.map((text) => JSON.parse(text).limit_req_status);
-    assert.ok(statuses.includes('REJECTED'), 'a refusal of the gateway can be told apart');
+    assert.ok(statuses.includes('REJECTED'), 'refusals of the gateway can be distinguished');
     const all = `${lines.join('\n')}${gateway.errorLog()}`;
     for (const hidden of [...Object.values(keys), secret]) assert.ok(!all.includes(hidden), hidden);
   });
 });
 
 describe('a gateway in front of four services', () => {
-  test('asks each for what is its own', async (t) => {
+  test('routes each path to its service', async (t) => {
     const { gateway, ask } = await openFour(t, {});
     const routes: readonly (readonly [asked: string, service: string, path: string])[] = [
       ['/jobs', 'orchestrator', '/jobs'],
@@ -240,12 +240,12 @@ describe('a gateway in front of four services', () => {
     for (const [asked, service, path] of routes) {
       const got = (await ask(asked, { method: 'POST', body: '{}' })).json();
       assert.deepEqual([got.service, got.url], [service, path], asked);
-      assert.equal(got.forwarded, '127.0.0.1', 'what the caller says of itself is not passed on');
+      assert.equal(got.forwarded, '127.0.0.1', 'identity headers of the caller are not forwarded');
     }
     assert.equal(gateway.errorLog(), '');
   });
 
-  test('says that a service is away, or slow, and passes on what it refuses itself', async (t) => {
+  test('reports an unreachable or slow service, and forwards its own refusals', async (t) => {
     const { gateway, ask } = await openFour(t, {
       answers: {
         // Never: the gateway has to end it.
@@ -269,12 +269,12 @@ describe('a gateway in front of four services', () => {
     const limited = await ask('/search', { method: 'POST', body: '{}', headers });
     assert.deepEqual([limited.status, limited.headers['retry-after']], [429, '77']);
     assert.equal(limited.json().code, 'queue_full');
-    // In the log, this is how the two are told apart.
+    // The log distinguishes the two this way.
     const line = await lineOf(gateway, 'own-limit');
     assert.deepEqual([line.status, line.limit_req_status], [429, 'PASSED']);
   });
 
-  test('believes a balancer about where requests come from, and nobody else', async (t) => {
+  test('trusts client addresses only from a configured load balancer', async (t) => {
     const listen =
       'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;';
     const { gateway, ask } = await openFour(t, { listen });
@@ -285,7 +285,7 @@ describe('a gateway in front of four services', () => {
     };
     assert.deepEqual(await addressOf('by-balancer', '127.0.0.1'), [200, '203.0.113.9']);
     assert.deepEqual(await addressOf('by-other', '127.0.0.5'), [200, '127.0.0.5']);
-    // A caller that claims to be inside is still outside.
+    // A caller that claims to be internal is still external.
     const callback = await addressOf('callback', '127.0.0.1', '/jobs/1/complete');
     assert.deepEqual(callback, [403, '203.0.113.9']);
   });
@@ -304,14 +304,14 @@ describe('a gateway in front of four services', () => {
 type Service = 'orchestrator' | 'scraper' | 'chunking' | 'embedding';
 
 interface Four {
-  /** How a service answers; if nothing is said, with its name and what it was asked. */
+  /** The response of a service; by default its name and the request. */
   readonly answers?: { readonly [S in Service]?: (response: ServerResponse) => void };
   readonly changes?: Readonly<Record<string, string>>;
   readonly listen?: string;
   readonly away?: Service;
 }
 
-/** Four services that tell what they were asked. */
+/** Four services that return what they were sent. */
 async function openFour(t: TestContext, { answers = {}, changes = {}, listen = '', away }: Four) {
   const open = async (service: Service): Promise<number> => {
     if (service === away) return freePort();
@@ -344,7 +344,7 @@ async function openFour(t: TestContext, { answers = {}, changes = {}, listen = '
   return { gateway, ask };
 }
 
-/** A line is written when its answer has been sent, which the caller may see before. */
+/** The line is written after the response, which the caller may see before. */
 function lineOf(gateway: Gateway, requestId: string): Promise<Record<string, unknown>> {
   const find = () =>
     gateway

@@ -1,4 +1,4 @@
-/** No text and no query leaves for a host that was not configured for its corpus. */
+/** No text and no query is sent to a host that was not configured for its corpus. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import { startCompletionServer, withContent } from '../support/completion-server
 import { watchConnections } from '../support/connection-watch.ts';
 import { type OpenaiServer, startOpenaiServer } from '../support/openai-server.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const model = 'nomic-embed-text';
 const watcher = new URL('../support/connection-watch.ts', import.meta.url);
 
-interface Place extends StepService {
+interface Place extends CommandRunner {
   readonly server: OpenaiServer;
   readonly settings: Readonly<Record<string, string>>;
-  /** What has a process watched that has none of the settings, and writes to the file. */
+  /** A preload that records all connection attempts to the file. */
   readonly environment: Readonly<Record<string, string>>;
   readonly file: string;
-  /** Runs a command that may connect to nothing but these ports, and says what it tried else. */
+  /** Runs a command that may only connect to these ports, and returns other attempts. */
   watched(
     args: readonly string[],
     more?: { settings?: Record<string, string>; ports?: readonly number[] },
@@ -30,14 +30,14 @@ interface Place extends StepService {
 
 async function setup(t: TestContext): Promise<Place> {
   const server = await startOpenaiServer(t);
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const settings = { PAWL_EMBEDDER: `openai:${model}`, PAWL_EMBEDDER_URL: server.url };
-  workplace.write('docs/one.txt', 'The walrus sleeps in a bay of the northern sea.');
-  const filled = await workplace.run(['ingest', 'docs', '--corpus', 'docs'], {
+  runner.write('docs/one.txt', 'The walrus sleeps in a bay of the northern sea.');
+  const filled = await runner.run(['ingest', 'docs', '--corpus', 'docs'], {
     environment: settings,
   });
   assert.equal(filled.code, 0, filled.stderr);
-  const file = join(workplace.folder, 'refused.txt');
+  const file = join(runner.folder, 'refused.txt');
   const watching = (own: Record<string, string>, ports: readonly number[]) => ({
     ...own,
     NODE_OPTIONS: `--import ${watcher.href}`,
@@ -47,10 +47,10 @@ async function setup(t: TestContext): Promise<Place> {
   const watched: Place['watched'] = async (args, { settings: own = {}, ports = [] } = {}) => {
     writeFileSync(file, '');
     const environment = watching(own, ports);
-    const { code, stdout, stderr } = await workplace.run(args, { environment });
+    const { code, stdout, stderr } = await runner.run(args, { environment });
     return { code, said: `${stdout}${stderr}`, refused: readFileSync(file, 'utf8') };
   };
-  return { ...workplace, server, settings, watched, file, environment: watching({}, []) };
+  return { ...runner, server, settings, watched, file, environment: watching({}, []) };
 }
 
 function portOf(url: string): number {
@@ -69,7 +69,7 @@ describe('a process without the settings of a corpus', () => {
     ['doctor'],
   ];
 
-  test('sends nothing, whatever the command, and says what to set', async (t) => {
+  test('sends nothing, with any command, and says what to set', async (t) => {
     const place = await setup(t);
     place.write('more/two.txt', 'A second text about the walrus and its bay.');
     const before = place.server.requests.length;
@@ -105,7 +105,7 @@ describe('a process without the settings of a corpus', () => {
     assert.equal(existsSync(place.file), false);
   });
 
-  test('sends nothing, whatever the route', async (t) => {
+  test('sends nothing, on any route', async (t) => {
     const place = await setup(t);
     const data = join(place.folder, '.pawl');
     const watch = watchConnections([]);
@@ -146,13 +146,13 @@ describe('a process without the settings of a corpus', () => {
   });
 });
 
-/** Examples of the contract name pages to be read: those a caller has asked for. */
+/** The contract examples name pages to fetch, which a caller has requested. */
 function isExample(what: string): boolean {
   return /example\.(com|org)/.test(what);
 }
 
 describe('a process with other settings', () => {
-  test('sends nothing to another host until somebody accepts it', async (t) => {
+  test('sends nothing to another host until a user accepts it', async (t) => {
     const place = await setup(t);
     const moved = await startOpenaiServer(t);
     const settings = { ...place.settings, PAWL_EMBEDDER_URL: moved.url };
@@ -176,7 +176,7 @@ describe('a process with other settings', () => {
     assert.equal(back.code, 1);
   });
 
-  test('does not take the default address for one that was named', async (t) => {
+  test('does not treat the default address as a configured one', async (t) => {
     const place = await setup(t);
     const settings = { PAWL_EMBEDDER: `openai:${model}`, PAWL_EMBEDDER_KEY: 'key' };
     const { code, said, refused } = await place.watched(['search', 'docs', 'walrus'], { settings });
@@ -190,7 +190,7 @@ describe('a process with other settings', () => {
     assert.match(keyless.said, /set PAWL_EMBEDDER_KEY, or PAWL_EMBEDDER_URL/);
   });
 
-  test('turns a corpus to another model at the same address, and searches meanwhile', async (t) => {
+  test('moves a corpus to another model at the same address, and searches meanwhile', async (t) => {
     const place = await setup(t);
     const ports = [portOf(place.server.url)];
     const settings = { ...place.settings, PAWL_EMBEDDER: 'openai:next-model' };
@@ -205,7 +205,7 @@ describe('a process with other settings', () => {
 });
 
 describe('a store from before addresses were recorded', () => {
-  test('learns the address from a process in which somebody named it', async (t) => {
+  test('learns the address from a process that has it configured', async (t) => {
     const place = await setup(t);
     const ports = [portOf(place.server.url)];
     const path = join(place.folder, '.pawl', 'pawl.db');
@@ -226,12 +226,12 @@ describe('a store from before addresses were recorded', () => {
   });
 });
 
-describe('the model that finds entities', () => {
-  test('is asked at the address that the corpus knows', async (t) => {
+describe('the entity model', () => {
+  test('is called at the recorded address of the corpus', async (t) => {
     const entities = await startCompletionServer(withContent('{"entities":[]}'));
     const other = await startCompletionServer(withContent('{"entities":[]}'));
     t.after(() => Promise.all([entities.close(), other.close()]));
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const data = join(place.folder, 'store');
     const ingest = async (url: string, text: string) => {
       const extractor = { model: 'finder', url, key: 'key', prices: { input: 1, output: 1 } };

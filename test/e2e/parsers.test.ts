@@ -20,7 +20,7 @@ const noBlobs: BlobStore = {
   get: () => Promise.reject(new Error('inline documents have no blobs')),
 };
 
-/** A store whose pages tell their parser what to do. */
+/** A store whose pages control the behaviour of their parser. */
 async function setup(t: TestContext, timeoutMs = 60_000) {
   const parser = processParser({
     owner: thisProcess(),
@@ -46,7 +46,7 @@ async function setup(t: TestContext, timeoutMs = 60_000) {
   return { pawl, parser, ingest };
 }
 
-test('a document that takes too much memory fails alone, with its code', async (t) => {
+test('a document that needs too much memory fails alone, with its code', async (t) => {
   const { pawl, ingest } = await setup(t);
   const job = await ingest('say The walrus.', 'bomb', 'fail encrypted_document');
   const { items } = await job.wait();
@@ -56,7 +56,7 @@ test('a document that takes too much memory fails alone, with its code', async (
   assert.equal((await pawl.search('wild', 'walrus')).length, 1);
 });
 
-test('a document that never ends is ended after its time', async (t) => {
+test('a document that never ends is stopped after its time limit', async (t) => {
   const { ingest } = await setup(t, 500);
   const job = await ingest('spin');
   await job.wait();
@@ -66,7 +66,7 @@ test('a document that never ends is ended after its time', async (t) => {
   );
 });
 
-test('a document whose parser crashed is tried again', async (t) => {
+test('a document whose parser crashed is retried', async (t) => {
   const { ingest } = await setup(t);
   const job = await ingest('signal SIGSEGV');
   for await (const { kind, detail } of job.events()) {
@@ -78,7 +78,7 @@ test('a document whose parser crashed is tried again', async (t) => {
 });
 
 for (const action of ['cancel', 'pause'] as const) {
-  test(`to ${action} a job ends the parser of its document at once`, async (t) => {
+  test(`to ${action} a job stops the parser of its document immediately`, async (t) => {
     const { parser, ingest } = await setup(t);
     await (await ingest('say A parser is ready.')).wait();
     const [pid] = parser.pids();

@@ -1,20 +1,20 @@
-/** Documents that were read in part: counted, listed and explained, on a machine and over HTTP. */
+/** Partly read documents: counted, listed and explained, locally and over HTTP. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Corpus, Document, Why } from '../../src/contract/schema/schema.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const warning = '3 of 4 lines were not read: not valid JSON.';
 
-function writeFiles(place: StepService): void {
+function writeFiles(place: CommandRunner): void {
   place.write('docs/whole.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/events.ndjson', '{"a":"A heron."}\n{"a":\n{\nnone\n');
 }
 
-describe('documents that were read in part', () => {
-  test('are told of by ingest, and listed by corpora documents', async (t) => {
-    const place = openWorkplace(t);
+describe('partly read documents', () => {
+  test('are reported by ingest, and listed by corpora documents', async (t) => {
+    const place = openRunner(t);
     writeFiles(place);
     const ingest = ['ingest', 'docs', '--corpus', 'notes'];
     const { stdout } = await place.run(ingest);
@@ -37,7 +37,7 @@ describe('documents that were read in part', () => {
 
   test('are filtered and counted by the service', async (t) => {
     const { service, ask } = await openBench(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     writeFiles(place);
     const url = ['--url', service.address];
     const job = (await place.read(['ingest', 'docs', '--corpus', 'notes', ...url])).at(-1);
@@ -56,7 +56,7 @@ describe('documents that were read in part', () => {
     assert.deepEqual((await ask<Document>('GET /documents/:id', one)).body, document);
     const query = { corpus_name: 'notes', url: document?.source_url ?? '' };
     const why = (await ask<Why>('GET /why', { query })).body;
-    assert.match(why.explanation, /It was read in part: 25 % of its text was kept\./);
+    assert.match(why.explanation, /It was only partly read: 25 % of its text was kept\./);
     assert.deepEqual(why.document?.warnings, [warning]);
     const wrong = { params, query: { partly_read: 'maybe' } };
     assert.equal((await ask('GET /corpora/:name/documents', wrong)).status, 400);

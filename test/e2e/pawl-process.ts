@@ -1,4 +1,4 @@
-/** Runs `pawl` as its users do: as a process, in a folder of its own. */
+/** Runs `pawl` like a user: as a process, in its own folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -20,9 +20,9 @@ export interface Finished {
 
 export interface Started {
   readonly child: ChildProcess;
-  /** Resolves with the match once the output, of both streams, matches. */
+  /** Resolves to the match as soon as the output of either stream matches. */
   seen(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** Resolves once the process has stopped at its failpoint. */
+  /** Resolves when the process has stopped at its failpoint. */
   stopped(): Promise<void>;
   readonly finished: Promise<Finished>;
 }
@@ -30,25 +30,25 @@ export interface Started {
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** The process may be given more: its input does not end. */
+  /** Keeps stdin open for more input. */
   readonly isInputOpen?: boolean;
-  /** A process that lives longer is taken for one that hangs. */
+  /** A process that runs longer counts as hanging. */
   readonly lifeMs?: number;
 }
 
-export interface StepService {
+export interface CommandRunner {
   readonly folder: string;
   /** Writes a file below the folder, and returns its path. */
   write(name: string, body: string | Uint8Array): string;
   start(args: readonly string[], options?: RunOptions): Started;
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
-  /** Runs with `--json`, and reads each line of the answer. */
+  /** Runs with `--json`, and parses each line of the output. */
   read(args: readonly string[]): Promise<Record<string, unknown>[]>;
-  /** The same for an answer of one line, of which the test knows the shape. */
+  /** The same for one line of a known shape. */
   readOne<Shape>(args: readonly string[]): Promise<Shape>;
 }
 
-export function openWorkplace(t: Cleanup): StepService {
+export function openRunner(t: Cleanup): CommandRunner {
   const folder = temporaryDirectory(t);
   const children = new Set<ChildProcess>();
   t.after(() => {
@@ -65,8 +65,8 @@ export function openWorkplace(t: Cleanup): StepService {
     if (!options.isInputOpen) child.stdin.end();
     return watch(child, options.lifeMs ?? patience.testMs);
   };
-  const run: StepService['run'] = (args, options) => start(args, options).finished;
-  const read: StepService['read'] = async (args) => {
+  const run: CommandRunner['run'] = (args, options) => start(args, options).finished;
+  const read: CommandRunner['read'] = async (args) => {
     const { stdout } = await run([...args, '--json']);
     const lines = stdout.trim().split('\n');
     return lines.map((line) => JSON.parse(line));
@@ -93,7 +93,7 @@ function watch(child: ChildProcess, lifeMs: number): Started {
       output[name] += text;
     });
   }
-  // A process that hangs is ended by the deadline, and its test fails with what it had said.
+  // A hanging process is killed at the deadline, and its test fails with its output.
   const deadline = setTimeout(() => {
     output.stderr += `\nkilled by the test: still running after ${lifeMs} ms`;
     child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** Recordings in the cheap lane: from a sound to a search. */
+/** Recordings in the cheap lane: from audio to search. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Job, open, type Pawl } from '../../src/index.ts';
@@ -7,9 +7,9 @@ import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { serveWeb } from '../support/web-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
-/** Bytes that begin as a recording does. */
+/** Bytes that start like a recording. */
 const wave = (voice: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(`RIFF\x24\0\0\0WAVEfmt \0\0\0\0${voice}`, 'latin1'));
 
@@ -34,7 +34,7 @@ async function openWith(t: Cleanup, options: Parameters<typeof open>[0]): Promis
   return pawl;
 }
 
-/** A site of recordings: each path has a voice of its own, whatever is asked of it. */
+/** A site of recordings: each path has its own voice, for any request. */
 const site = (t: Cleanup) =>
   serveWeb(t, (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
@@ -65,7 +65,7 @@ describe('recordings in the cheap lane', () => {
     const job = await pawl.ingest(urls, cheap);
     const { items, partial, costCents } = await ended(job);
     assert.deepEqual([items.done, items.failed, partial], [2, 1, true]);
-    // Two recordings of 4.12 s each: an hour costs 18 euro in a batch, and twice that at once.
+    // Two recordings of 4.12 s each: an hour costs 18 euro in a batch, and twice that live.
     assert.equal(costCents.toFixed(2), '4.12');
     assert.deepEqual(await normalCosts(job), ['4.12', '4.12']);
     const hits = await pawl.search('talks', 'harmonium', { mode: 'keyword' });
@@ -81,13 +81,13 @@ describe('recordings in the cheap lane', () => {
     assert.equal(azure.server.count(/^POST /), paid, 'the same bytes are not paid for twice');
     const elsewhere = await pawl.ingest([`${first}?as=podcast`], cheap);
     const { costCents: nothing } = await ended(elsewhere);
-    assert.equal(azure.server.count(/^POST /), paid, 'nor where they stand in another place');
+    assert.equal(azure.server.count(/^POST /), paid, 'nor at another address');
     const { saved } = await elsewhere.summary();
     assert.deepEqual([nothing, saved.cents.toFixed(2)], [0, '2.06']);
     assert.equal((await pawl.documents('talks')).length, 3);
   });
 
-  test('that are files are sent to whoever takes bytes, each as a job of its own', async (t) => {
+  test('that are files are sent to providers that accept bytes, each as its own job', async (t) => {
     const sarvam = new SarvamServer();
     sarvam.pollsToGo = 1;
     const heard = new Map([
@@ -96,7 +96,7 @@ describe('recordings in the cheap lane', () => {
     ]);
     sarvam.transcribe = (file) => (heard.has(file) ? heard.get(file) : `A crane in ${file}.`);
     await sarvam.server.start(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const names = ['one.wav', 'two.wav', ...heard.keys()];
     const files = names.map((name) => place.write(name, wave(name)));
     const pawl = await openWith(t, {
@@ -119,7 +119,7 @@ describe('recordings in the cheap lane', () => {
     assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
   });
 
-  test('are not sent where they cost more than the budget, or nobody knows what', async (t) => {
+  test('are not sent if they exceed the budget, or their cost is unknown', async (t) => {
     const prices = [{ cents_per_hour: 1800, normal_cents_per_hour: 3600 }, {}];
     for (const price of prices) {
       const sarvam = new SarvamServer();
@@ -127,8 +127,8 @@ describe('recordings in the cheap lane', () => {
       const pawl = await openWith(t, {
         batchProviders: { sarvam: { url: sarvam.server.url, key: 'key', ...price } },
       });
-      // Twenty seconds at the least: ten cents.
-      const file = openWorkplace(t).write('talk.wav', wave('talk'.repeat(80_000)));
+      // Twenty seconds at least: ten cents.
+      const file = openRunner(t).write('talk.wav', wave('talk'.repeat(80_000)));
       const job = await pawl.ingest([file], { corpus: 'talks', lane: 'cheap', budgetCents: 9 });
       await until(async () => (await job.summary()).state === 'paused', {
         what: 'the job to be paused',
@@ -140,14 +140,14 @@ describe('recordings in the cheap lane', () => {
 
   const refusals: readonly [string, 'now' | 'cheap', boolean][] = [
     ['in the usual lane', 'now', true],
-    ['where nobody transcribes', 'cheap', false],
-    ['where nobody takes bytes', 'cheap', true],
+    ['without a transcription provider', 'cheap', false],
+    ['without a provider that accepts bytes', 'cheap', true],
   ];
   for (const [title, lane, isConfigured] of refusals) {
-    test(`are refused ${title}, with what to do`, async (t) => {
+    test(`are refused ${title}, with advice`, async (t) => {
       const azure = { url: 'http://127.0.0.1:9', key: 'key' };
       const pawl = await openWith(t, { ...(isConfigured && { batchProviders: { azure } }) });
-      const path = openWorkplace(t).write('talk.wav', wave('talk'));
+      const path = openRunner(t).write('talk.wav', wave('talk'));
       const { items } = await ended(await pawl.ingest([path], { corpus: 'talks', lane }));
       assert.deepEqual([items.done, items.failed], [0, 1]);
       const [failed] = await pawl.inbox();

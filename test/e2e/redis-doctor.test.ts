@@ -1,4 +1,4 @@
-/** `pawl doctor` and the figures of the service, with real Redis. */
+/** `pawl doctor` and the metrics of the service, with real Redis. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openQueues } from '../../src/app/adapter/queues.ts';
@@ -8,15 +8,15 @@ import { makeLog } from '../../src/observe/log.ts';
 import { startRedis } from '../support/redis.ts';
 import { freePort } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 describe('pawl doctor', () => {
-  test('looks at each Redis, says what to do, and prints no password', async (t) => {
+  test('checks each Redis, gives advice, and prints no password', async (t) => {
     const sound = await startRedis();
     t.after(() => sound.stop());
     const evicting = await startRedis({ settings: { 'maxmemory-policy': 'allkeys-lru' } });
     t.after(() => evicting.stop());
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = {
       PAWL_REDIS_URL: sound.url,
       PAWL_REDIS_SCRAPE_URL: evicting.url.replace('127', 'default:very-secret@127'),
@@ -48,17 +48,17 @@ describe('pawl doctor', () => {
     assert.doesNotMatch(stdout + stderr, /very-secret/);
   });
 
-  test('has one line for the Redis of all', async (t) => {
+  test('has one line for a shared Redis', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const environment = { PAWL_REDIS_URL: redis.url };
-    const { code, stdout } = await openWorkplace(t).run(['doctor'], { environment });
+    const { code, stdout } = await openRunner(t).run(['doctor'], { environment });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^ok +Redis +redis:.*noeviction/m);
   });
 });
 
-test('the figures have the depth of each queue, but not while its Redis is away', async (t) => {
+test('the metrics have the depth of each queue, except while its Redis is down', async (t) => {
   const redis = await startRedis();
   t.after(() => redis.stop());
   const { url } = redis;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 describe('pawl serve', () => {
-  test('reads the samples on a first start, says where it is, and ends cleanly', async (t) => {
-    const place = openWorkplace(t);
+  test('ingests the samples on the first start, prints its address, exits cleanly', async (t) => {
+    const place = openRunner(t);
     const first = place.start(['serve', '--port', '0']);
     const [, address] = await first.seen(/Pawl listens on (http:\/\/127\.0\.0\.1:\d+)/);
     await first.seen(/11 documents indexed/);
@@ -29,8 +29,8 @@ describe('pawl serve', () => {
     assert.doesNotMatch((await second.finished).stdout, /indexed/);
   });
 
-  test('leaves an empty store empty if it is asked to', async (t) => {
-    const place = openWorkplace(t);
+  test('leaves an empty store empty on request', async (t) => {
+    const place = openRunner(t);
     const started = place.start(['serve', '--port', '0', '--no-sample', '--json']);
     const [, address] = await started.seen(/"address":"([^"]+)"/);
     const { items } = (await (await fetch(`${address}/corpora`)).json()) as { items: unknown[] };
@@ -39,8 +39,8 @@ describe('pawl serve', () => {
     assert.equal((await started.finished).code, 0);
   });
 
-  test('with no workers answers, leaves the work, and takes no more than may wait', async (t) => {
-    const place = openWorkplace(t);
+  test('without workers answers requests, does no work, and limits the queue', async (t) => {
+    const place = openRunner(t);
     const environment = { PAWL_WORKERS: '0', PAWL_QUEUE_DEPTH_MAX: '1' };
     const started = place.start(['serve', '--port', '0', '--json'], { environment });
     const [, address] = await started.seen(/"address":"([^"]+)"/);
@@ -57,7 +57,7 @@ describe('pawl serve', () => {
     const refused = await submit();
     assert.deepEqual([refused.status, refused.body.code], [429, 'queue_full']);
     assert.equal((await fetch(`${address}/readyz`)).status, 200);
-    // Another process of the store does the work.
+    // Another process on the store does the work.
     const ended = await place.run(['jobs', 'show', String(taken.body.job_id), '--json']);
     assert.match(ended.stdout, /"status":"pending"/);
     const ingested = await place.run(['ingest', '-', '--corpus', 'a', '--json'], {
@@ -69,25 +69,25 @@ describe('pawl serve', () => {
     await started.finished;
   });
 
-  test('without keys, listens on this machine only, and says why', async (t) => {
-    const { code, stderr } = await openWorkplace(t).run(['serve', '--host', '0.0.0.0']);
+  test('without keys listens on loopback only, and says why', async (t) => {
+    const { code, stderr } = await openRunner(t).run(['serve', '--host', '0.0.0.0']);
     assert.equal(code, 64);
     assert.match(stderr, /without keys, every client that reaches Pawl may do everything/);
     assert.match(stderr, /PAWL_API_KEYS or PAWL_MEMBERSHIP_URL/);
   });
 
-  test('says that the port is taken', async (t) => {
-    const place = openWorkplace(t);
+  test('reports that the port is in use', async (t) => {
+    const place = openRunner(t);
     const started = place.start(['serve', '--port', '0', '--no-sample']);
     const [, port = ''] = await started.seen(/127\.0\.0\.1:(\d+)/);
-    const { code, stderr } = await openWorkplace(t).run(['serve', '--port', port]);
+    const { code, stderr } = await openRunner(t).run(['serve', '--port', port]);
     assert.deepEqual([code, /something else listens there/.test(stderr)], [64, true]);
     started.child.kill('SIGTERM');
     await started.finished;
   });
 
-  test('goes on with what a killed one has left', async (t) => {
-    const place = openWorkplace(t);
+  test('resumes the work of a killed process', async (t) => {
+    const place = openRunner(t);
     const environment = { PAWL_FAILPOINT: 'step.before-run:stop:20' };
     const first = place.start(['serve', '--port', '0'], { environment });
     await first.stopped();

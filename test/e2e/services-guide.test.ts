@@ -1,4 +1,4 @@
-/** The commands of docs/guide/services.md, followed: four services behind a gateway. */
+/** Runs the commands of docs/guide/services.md: four services behind a gateway. */
 import assert from 'node:assert/strict';
 import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const page = 'docs/guide/services.md';
 const trial = 'Four services on one machine';
 const blocks = shellBlocks(page);
-/** Installs packages and clones: the tests find both done, and need no network. */
+/** Skips package installation and clones: both are done, and tests need no network. */
 const programs = blocks.filter(({ headings }) => headings.at(-1) === 'Programs');
 const steps = blocks.filter((block) => !programs.includes(block));
 
@@ -25,12 +25,12 @@ function whyNot(): string | false {
 }
 
 describe('the guide to several services', () => {
-  test('has all its commands in the section that is followed', () => {
+  test('has all its commands in the tested section', () => {
     assert.equal(programs.length, 1);
     for (const { headings, line } of blocks) assert.ok(headings.includes(trial), `line ${line}`);
   });
 
-  test('asks for the packages that the tests install', () => {
+  test('lists the packages that the tests install', () => {
     const [install = ''] = /apt-get install -y .*/.exec(programs[0]?.text ?? '') ?? [];
     for (const name of ['postgresql', 'redis-server', 'nginx']) assert.ok(install.includes(name));
   });

@@ -1,6 +1,6 @@
 /**
- * Four processes on a real Postgres and three real Redis: pages of a web site to search results,
- * and what becomes of them when each of the processes and servers fails at the worst moment.
+ * Four processes on a real Postgres and three real Redis: pages of a web site become search
+ * results, while each of the processes and servers fails at the worst moment.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -43,7 +43,7 @@ async function begin(corpus: string, count = 12): Promise<string> {
 async function wellEnded(id: string, corpus: string, count = 12): Promise<void> {
   const job = await ended(services, id);
   assert.deepEqual([job.state, job.items_done, job.items_failed], ['succeeded', count, 0]);
-  // What was used is removed with the click; a worker may be about to hear that it came too late.
+  // Used requests are removed with the commit; a worker may not yet know that it was too late.
   const { handoffs: _, ...verdict } = await judge(services, corpus, count);
   assert.deepEqual(verdict, { documents: count, lost: 0, duplicated: 0, stuck: 0 });
 }
@@ -73,17 +73,17 @@ describe('four services', () => {
     assert.equal((await judge(services, 'site', 500)).handoffs, 0);
   });
 
-  test('go on when the scraper dies in the middle of its work', async () => {
+  test('continue when the scraper dies in the middle of its work', async () => {
     pages.hold(/^scraper/);
     const id = await begin('scraper');
-    await until(() => pages.held > 0, { what: 'a page to be asked for' });
+    await until(() => pages.held > 0, { what: 'a page to be requested' });
     await services.of('scraper').kill();
     pages.letGo();
     await services.of('scraper').start();
     await wellEnded(id, 'scraper');
   });
 
-  test('wait for an embedding service that is away, and then drain what has gathered', async () => {
+  test('wait for an embedding service that is down, then process the backlog', async () => {
     await services.of('embedding').kill();
     const id = await begin('embedding');
     const address = services.orchestrator.address;
@@ -95,7 +95,7 @@ describe('four services', () => {
     await wellEnded(id, 'embedding');
   });
 
-  test('read on while the embedding service is away, and say that nobody is there', async () => {
+  test('fetch while the embedding service is down, and say that no worker is there', async () => {
     await services.of('embedding').kill();
     const count = 80;
     const id = await begin('read-on', count);
@@ -116,7 +116,7 @@ describe('four services', () => {
     await wellEnded(id, 'read-on', count);
   });
 
-  test('bring a text to its end while the scraper is away and pages wait for it', async () => {
+  test('finish a text while the scraper is down and pages wait for it', async () => {
     await services.of('scraper').kill();
     const count = 80;
     const id = await begin('waiting', count);
@@ -131,7 +131,7 @@ describe('four services', () => {
     await wellEnded(id, 'waiting', count);
   });
 
-  test('wait for a chunking service that is away', async () => {
+  test('wait for a chunking service that is down', async () => {
     await services.of('chunking').kill();
     const id = await begin('chunking', 4);
     const address = services.orchestrator.address;
@@ -144,7 +144,7 @@ describe('four services', () => {
     await wellEnded(id, 'chunking', 4);
   });
 
-  test('take the result of a worker of another make, and refuse one without text', async () => {
+  test('accept the result of a third-party worker, and refuse one without text', async () => {
     await services.of('scraper').kill();
     const id = await begin('foreign', 1);
     const address = services.orchestrator.address;
@@ -157,7 +157,7 @@ describe('four services', () => {
       return [response.status, (await response.json()) as Record<string, unknown>] as const;
     };
     await until(async () => (await judge(services, 'foreign', 0)).handoffs > 0, {
-      what: 'the question',
+      what: 'the request',
     });
     const [refused, problem] = await complete({ title: 'no text' });
     assert.equal(refused, 400);
@@ -178,12 +178,12 @@ describe('four services', () => {
     await services.of('scraper').start();
   });
 
-  test('keep what workers have done while the orchestrator was dead', async () => {
+  test('keep the results of workers while the orchestrator was down', async () => {
     pages.hold(/^orchestrator/);
     const id = await begin('orchestrator');
-    await until(() => pages.held > 2, { what: 'pages to be asked for' });
+    await until(() => pages.held > 2, { what: 'pages to be requested' });
     await services.orchestrator.kill();
-    // The workers finish, and call back to nobody.
+    // The workers finish, but cannot call back.
     pages.letGo();
     await services.orchestrator.start();
     await wellEnded(id, 'orchestrator');
@@ -191,7 +191,7 @@ describe('four services', () => {
     assert.deepEqual(twice, [], 'no page was read again');
   });
 
-  test('count a callback once, be its answer lost, itself doubled, or its way cut', async () => {
+  test('count a callback once, if its response is lost, it is repeated, or cut off', async () => {
     const { gate } = services;
     for (const mode of ['double', 'lose', 'cut'] as const) {
       const corpus = `callback-${mode}`;
@@ -209,11 +209,11 @@ describe('four services', () => {
     assert.ok((gate.said.get('already_advanced') ?? 0) >= 12, JSON.stringify([...gate.said]));
   });
 
-  test('go on when Redis is emptied and killed, and when Postgres is restarted', async () => {
+  test('continue when Redis is emptied and killed, and when Postgres is restarted', async () => {
     pages.hold(/^servers/);
     const id = await begin('servers');
-    await until(() => pages.held > 0, { what: 'a page to be asked for' });
-    // Nothing of a Redis that is killed is on its disk.
+    await until(() => pages.held > 0, { what: 'a page to be requested' });
+    // A killed Redis has nothing on its disk.
     await Promise.all([
       ...Object.values(services.redis).map((redis) => redis.restart('immediate')),
       services.postgres.restart('fast'),
@@ -222,7 +222,7 @@ describe('four services', () => {
     await wellEnded(id, 'servers');
   });
 
-  test('may have two orchestrators, whichever of them is called back', async () => {
+  test('may have two orchestrators, and either can be called back', async () => {
     const second = await services.add('orchestrator');
     let turn = 0;
     services.gate.leadTo(() => [services.orchestrator, second][turn++ % 2]?.address ?? '');
@@ -234,10 +234,10 @@ describe('four services', () => {
     await wellEnded(after, 'one-again', 4);
   });
 
-  test('take nothing from a scraper that wakes after its work was given to another', async () => {
+  test('refuse results of a scraper that wakes after its work was reassigned', async () => {
     pages.hold(/^zombie/);
     const id = await begin('zombie', 4);
-    await until(() => pages.held > 0, { what: 'a page to be asked for' });
+    await until(() => pages.held > 0, { what: 'a page to be requested' });
     const asleep = services.of('scraper');
     asleep.send('SIGSTOP');
     const address = services.orchestrator.address;
@@ -248,7 +248,7 @@ describe('four services', () => {
     const job = await ended(services, id);
     assert.equal(job.state, 'canceled');
     await until(async () => (await judge(services, 'zombie', 0)).handoffs === 0, {
-      what: 'no question to be left',
+      what: 'no request to be left',
     });
     const { documents, stuck } = await judge(services, 'zombie', 0);
     assert.deepEqual({ documents, stuck }, { documents: 0, stuck: 0 });

@@ -1,12 +1,12 @@
 /**
- * A process is killed at moments around its clicks, with Qdrant and Neo4j beside its store. The
- * same command again finishes, and then both have exactly what the store has.
+ * A process is killed around its commits, with Qdrant and Neo4j beside its store. The same command
+ * again finishes, and then both match the store exactly.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BoltServer } from '../support/neo4j/bolt-server.ts';
 import { QdrantServer } from '../support/qdrant/qdrant-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const corpus = 'handbook';
 
@@ -14,7 +14,7 @@ async function setup(t: TestContext) {
   const qdrant = await new QdrantServer().start(t);
   const graph = await new BoltServer().start(t);
   const environment = { PAWL_QDRANT_URL: qdrant.url, PAWL_NEO4J_URL: graph.url, PAWL_WORKERS: '2' };
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const write = (version: string) => {
     for (const name of ['one', 'two', 'three']) {
       const text = `# ${name}\n\nAda Lovelace wrote ${name} in London. This is ${version}.\n`;
@@ -28,7 +28,7 @@ async function setup(t: TestContext) {
   return { qdrant, graph, place, write, ingest, environment };
 }
 
-/** Before the sinks are written to, between them and the click, and after it. */
+/** Before the sinks are written, between them and the commit, and after it. */
 const kills = [
   'step.after-run:kill:13',
   'report.before-commit:kill:7',
@@ -36,7 +36,7 @@ const kills = [
   'report.after-commit:kill:9',
 ];
 
-test('whatever a kill leaves missing, or too much, is mended by the next run', async (t) => {
+test('missing or extra data after a kill is repaired by the next run', async (t) => {
   const { qdrant, graph, place, write, ingest, environment } = await setup(t);
   write('version 0');
   assert.equal((await ingest()).code, 0);

@@ -13,7 +13,7 @@ import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { bucket, credentials, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const corpus = 'handbook';
 const documents = [
@@ -46,7 +46,7 @@ async function untilSearched(pawl: Pawl, server: QdrantServer): Promise<void> {
   await until(isSearched, { what: 'Qdrant to be searched' });
 }
 
-test('vectors are delivered to Qdrant, searched there, replaced and deleted', async (t) => {
+test('vectors are stored in Qdrant, searched there, replaced and deleted', async (t) => {
   const { server, openPawl, errors } = await setup(t);
   server.key = 'secret-of-qdrant';
   const pawl = await openPawl();
@@ -62,14 +62,14 @@ test('vectors are delivered to Qdrant, searched there, replaced and deleted', as
   await (await pawl.ingest(changed, { corpus })).wait();
   await pawl.deleteDocument(health?.documentId ?? '');
   assert.deepEqual((await titles('doctor flights carriages')).sort(), ['Garden', 'Trains']);
-  await until(() => server.points.length === 2, { what: 'the deleted one to be gone there' });
+  await until(() => server.points.length === 2, { what: 'the deleted document to be gone there' });
   assert.ok(server.points.every(({ payload }) => payload.current === true));
   await pawl.deleteCorpus(corpus);
   await until(() => server.collections.size === 0, { what: 'the collection to be gone' });
   assert.deepEqual(errors, []);
 });
 
-test('the embedding service searches where others deliver to', async (t) => {
+test('the embedding service searches where other processes write', async (t) => {
   const { server } = await setup(t);
   const postgres = await startPostgres({ durable: false });
   const databaseUrl = await postgres.createDatabase();
@@ -99,7 +99,7 @@ test('the embedding service searches where others deliver to', async (t) => {
   assert.ok(server.http.count(/query$/) > asked);
 });
 
-test('the same hits come from Qdrant as from the store', async (t) => {
+test('Qdrant and the store return the same hits', async (t) => {
   const { server, openPawl } = await setup(t);
   const many = Array.from({ length: 60 }, (_, n) => ({
     id: `n${n}`,
@@ -144,7 +144,7 @@ test('a document is not done, and its old text is found, until Qdrant has it', a
   assert.equal((await pawl.search(corpus, 'carriages'))[0]?.title, 'Trains');
 });
 
-test('a service says how its sinks are, and is not ready without them', async (t) => {
+test('a service reports its sinks, and is not ready without them', async (t) => {
   const server = await new QdrantServer().start(t);
   const service = await startService({
     ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0 },
@@ -162,7 +162,7 @@ test('a service says how its sinks are, and is not ready without them', async (t
   assert.deepEqual(await ready(), [503, false]);
 });
 
-test('many fetched bytes are kept in a bucket, whichever folder the processes have', async (t) => {
+test('large fetched bytes are in a bucket, for processes with different folders', async (t) => {
   const server = await startS3(t);
   const { accessKeyId: keyId, secretAccessKey: secret, region } = credentials;
   const url = `s3://${bucket}/handbook/`;
@@ -183,7 +183,7 @@ test('many fetched bytes are kept in a bucket, whichever folder the processes ha
   });
 });
 
-test('pawl doctor looks at the bucket and at the sinks', async (t) => {
+test('pawl doctor checks the bucket and the sinks', async (t) => {
   const qdrant = await new QdrantServer().start(t);
   const s3 = await startS3(t);
   const settings = {
@@ -194,9 +194,9 @@ test('pawl doctor looks at the bucket and at the sinks', async (t) => {
     PAWL_BLOB_KEY_ID: credentials.accessKeyId,
     PAWL_BLOB_SECRET: credentials.secretAccessKey,
   };
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const doctor = async (environment: Record<string, string>) => {
-    const { stdout } = await workplace.run(['doctor', '--json'], { environment });
+    const { stdout } = await runner.run(['doctor', '--json'], { environment });
     const findings = stdout
       .trim()
       .split('\n')
@@ -211,7 +211,7 @@ test('pawl doctor looks at the bucket and at the sinks', async (t) => {
   assert.deepEqual(await doctor(wrong), ['blobs fail', 'qdrant fail']);
 });
 
-test('entities are delivered to Neo4j, replaced and deleted with their documents', async (t) => {
+test('entities are stored in Neo4j, replaced and deleted with their documents', async (t) => {
   const server = await new BoltServer().start(t);
   server.password = 'secret-of-neo4j';
   const errors: string[] = [];

@@ -1,4 +1,4 @@
-/** A database that is gone, damaged or read-only is told as what it is. */
+/** A missing, damaged or read-only database is reported as such. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { openBench } from './api-client.ts';
 
 const job = (text: string) => ({ corpus_name: 'notes', documents: [{ text }] });
 
-test('nothing is accepted into a database that was removed', async (t) => {
+test('nothing is accepted into a deleted database', async (t) => {
   const data = temporaryDirectory(t);
   const bench = await openBench(t, { data });
   await bench.ended(await bench.submit(job('The walrus sleeps.')));
@@ -24,7 +24,7 @@ test('nothing is accepted into a database that was removed', async (t) => {
   assert.equal((await bench.ask('GET /readyz')).status, 503);
 });
 
-describe('a database that cannot be used', () => {
+describe('an unusable database', () => {
   const damages: readonly [what: string, damage: (path: string) => void, code: string][] = [
     ['of garbage', (path) => writeFileSync(path, 'garbage '.repeat(2000)), 'store_damaged'],
     ['that was cut short', (path) => truncateSync(path, 5000), 'store_damaged'],
@@ -61,12 +61,12 @@ describe('a database that cannot be used', () => {
     });
   }
 
-  test('below something that is no folder is store_read_only', async () => {
+  test('below a file is store_read_only', async () => {
     await assert.rejects(open({ data: '/dev/null/x' }), { code: 'store_read_only' });
   });
 });
 
-/** What a service answers to a NUL in each place. */
+/** The response to a NUL in each field. */
 async function nulStatuses(t: TestContext, options: Partial<ServiceOptions> = {}) {
   const bench = await openBench(t, options);
   await bench.ended(await bench.submit(job('The walrus sleeps.')));
@@ -87,7 +87,7 @@ async function nulStatuses(t: TestContext, options: Partial<ServiceOptions> = {}
   return found;
 }
 
-test('a NUL is refused wherever it stands, and the same on both stores', async (t) => {
+test('a NUL is refused in every field, and the same on both stores', async (t) => {
   const postgres = await startPostgres({ durable: false });
   t.after(() => postgres.stop());
   const onSqlite = await nulStatuses(t);
@@ -96,7 +96,7 @@ test('a NUL is refused wherever it stands, and the same on both stores', async (
   assert.deepEqual(await nulStatuses(t, { database: databaseUrl }), onSqlite);
 });
 
-test('a runtime that is out of files is a busy machine', () => {
+test('a runtime without free file handles is a busy machine', () => {
   const error = new Error('Cannot read package config /a/package.json: too many open files');
   assert.equal(toFailure(error).code, 'machine_busy');
 });

@@ -1,4 +1,4 @@
-/** Addresses that are refused when they are submitted: exact codes, and no job is made of them. */
+/** Addresses that are refused on submission: exact codes, and no job is created. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Failure, type FailureCode, open, type Pawl } from '../../src/index.ts';
@@ -52,7 +52,7 @@ const refused: Partial<Record<FailureCode, readonly string[]>> = {
   ],
 };
 
-describe('an address is refused at once', () => {
+describe('an address is refused immediately', () => {
   for (const [code, urls] of Object.entries(refused)) {
     for (const url of urls) {
       test(`with ${code}: ${JSON.stringify(url.slice(0, 60))}`, async () => {
@@ -67,7 +67,7 @@ describe('an address is refused at once', () => {
     }
   }
 
-  test('with all that were submitted with it', async () => {
+  test('together with all others of its submission', async () => {
     const urls = ['http://a.example/', 'http://127.0.0.1/'];
     await assert.rejects(pawl.ingest(urls, { corpus: 'web' }), { code: 'private_address' });
     assert.deepEqual(await pawl.jobs(), []);
@@ -96,7 +96,7 @@ describe('an address is accepted', () => {
     });
   }
 
-  test('once, however often it is named', async () => {
+  test('once, even if it is named repeatedly', async () => {
     const job = await pawl.ingest(Array(1000).fill('http://a.example/b'), { corpus: 'web' });
     assert.equal((await job.summary()).items.total, 1);
     await job.cancel();

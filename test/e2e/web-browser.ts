@@ -11,7 +11,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { patience } from '../support/patience.ts';
 import { findExecutable } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type RunOptions, type Started, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner, type RunOptions, type Started } from './pawl-process.ts';
 import { openSite, type Site } from './web-site.ts';
 
 export interface Suite {
@@ -74,7 +74,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 export interface Serving {
-  readonly place: StepService;
+  readonly place: CommandRunner;
   readonly address: string;
   readonly started: Started;
   /** Starts it again on the same port and store. */
@@ -86,7 +86,7 @@ export interface ServeOptions extends RunOptions {
 }
 
 export async function serve(t: Cleanup, options: ServeOptions = {}): Promise<Serving> {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const args = options.args ?? ['--no-sample'];
   const started = place.start(['serve', '--port', '0', ...args], {
     lifeMs: patience.fileMs,

@@ -79,7 +79,7 @@ function CauseItems(props: CauseViewProps) {
     return all.filter(({ item_id }) => !hidden.has(`item ${item_id}`));
   }, [query.data, hidden]);
   // Before it is painted: the keys must know every row that can be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reported only when the list itself changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only changes of the list count
   useLayoutEffect(() => onListed(items), [items]);
   if (query.isError && items.length === 0) return <Problem error={query.error} />;
   if (query.isPending) return <Skeleton lines={2} />;

@@ -45,8 +45,9 @@ export function InboxPage() {
       {total > 0 && <InboxList causes={causes} corpus={corpus} />}
       {total > 0 && (
         <p className="soft small">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> open, <kbd>r</kbd> retry, <kbd>d</kbd>{' '}
-          discard; <kbd>R</kbd> and <kbd>D</kbd> apply to all documents with the same cause.
+          <kbd>j</kbd> <kbd>k</kbd> navigate, <kbd>Enter</kbd> open, <kbd>r</kbd> retry,{' '}
+          <kbd>d</kbd> discard; <kbd>R</kbd> and <kbd>D</kbd> apply to all documents with the same
+          cause.
         </p>
       )}
     </div>

@@ -24,8 +24,8 @@ export function openCallers(
     waited.abort();
   };
   const directory = new CallerDirectory({ database, audit, onMerge, now: () => world.now() });
-  const follow: NewsListener = (told) => {
-    const changes = told.filter(({ event }) => /^(caller|corpus)_/.test(event.kind));
+  const follow: NewsListener = (published) => {
+    const changes = published.filter(({ event }) => /^(caller|corpus)_/.test(event.kind));
     if (changes.length === 0) return;
     directory.forget();
     corpora.forget();

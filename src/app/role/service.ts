@@ -18,7 +18,7 @@ import type { HotStore } from '../../redis/hot-store.ts';
 import { callbackRoutes } from '../../service/handler/callbacks.ts';
 import { workRoutes } from '../../service/handler/services.ts';
 import { Metrics } from '../../service/metric/metrics.ts';
-import { QueueRoom } from '../../service/queue-capacity.ts';
+import { QueueCapacity } from '../../service/queue-capacity.ts';
 import type { Service } from '../../service/service.ts';
 import { News } from '../../service/stream/news.ts';
 import { Streams } from '../../service/stream/streams.ts';
@@ -300,11 +300,11 @@ interface JobReader {
 function openJobs({ assembled, news, metrics, world, hot, onError }: JobParts): JobReader {
   const { database, lifecycle, engine } = assembled;
   const standings = new ItemCounts({ database, world });
-  const pictures = new JobViews({ database, standings, lifecycle });
-  if (!hot) return { views: pictures.shown, stop: async () => undefined };
+  const jobViews = new JobViews({ database, standings, lifecycle });
+  if (!hot) return { views: jobViews.shown, stop: async () => undefined };
   const views = new HotJobs({
     store: hot,
-    pictures,
+    jobViews,
     world,
     onError,
     now: () => database.now(),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type ConfigInput, loadConfig } from './config.ts';
 
 describe('the configuration', () => {
-  test('takes the flag, then the variable, then the file, then what stands in the table', () => {
+  test('takes the flag, then the variable, then the file, then the default', () => {
     const file = '{ "data": "from-file" }';
     const environment = { PAWL_DATA: 'from-environment' };
     const dataOf = (input: Partial<ConfigInput>) =>
@@ -14,17 +14,17 @@ describe('the configuration', () => {
     assert.equal(dataOf({}), '.pawl');
   });
 
-  test('takes an empty variable for one that is not set', () => {
+  test('treats an empty variable as not set', () => {
     assert.equal(loadConfig({ environment: { PAWL_PORT: '' } }).config.port, 7300);
   });
 
-  test('tells a number of workers that was given from none', () => {
+  test('distinguishes a given number of workers from the default', () => {
     const workersOf = (text: string) =>
       loadConfig({ environment: { PAWL_WORKERS: text } }).config.workers;
     assert.deepEqual(['', '64', '3', '0'].map(workersOf), [undefined, 64, 3, 0]);
   });
 
-  test('reads how much may wait, and what each tier may ask for', () => {
+  test('reads the queue limit and the requests of each tier', () => {
     const { config } = loadConfig({
       environment: { PAWL_QUEUE_DEPTH_MAX: '20', PAWL_RATE_TIERS: 'free=10, gold plus=7000' },
     });
@@ -36,7 +36,7 @@ describe('the configuration', () => {
     assert.deepEqual([standard.queueDepthMax, standard.rateTiers], [1_000_000, undefined]);
   });
 
-  test('reads exceptions from a list, in the file or with commas', () => {
+  test('reads exceptions from a list in the file, or separated by commas', () => {
     const hosts = ['127.0.0.1:4010', '[::1]:80'];
     const environment = { PAWL_ALLOW_HOSTS: hosts.join(', ') };
     assert.deepEqual(loadConfig({ environment }).config.allowHosts, hosts);
@@ -44,7 +44,7 @@ describe('the configuration', () => {
     assert.deepEqual(loadConfig({ environment: {}, file }).config.allowHosts, hosts);
   });
 
-  test('takes one or several chunking services', () => {
+  test('accepts one or several chunking services', () => {
     const urls = ['http://a:7311', 'https://b/chunking'];
     const urlOf = (text: string) =>
       loadConfig({ environment: { PAWL_CHUNKING_URL: text } }).config.chunkingUrl;
@@ -57,7 +57,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('reads the pace of domains', () => {
+  test('reads the crawl limits of domains', () => {
     const environment = { PAWL_PACE: 'Docs.corp=8/100, 127.0.0.1=64/0' };
     assert.deepEqual(loadConfig({ environment }).config.pace, {
       'docs.corp': { concurrency: 8, intervalMs: 100 },
@@ -65,7 +65,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes a browser that is off, found or named', () => {
+  test('accepts a browser that is off, found automatically or named', () => {
     const browserOf = (text: string) =>
       loadConfig({ environment: { PAWL_BROWSER: text } }).config.browser;
     assert.deepEqual(['', 'auto', '/usr/bin/chromium'].map(browserOf), [
@@ -87,7 +87,10 @@ describe('the configuration', () => {
     [{ environment: { PAWL_ALLOW_HOSTS: 'wiki' } }, /^PAWL_ALLOW_HOSTS must be host:port pairs/],
     [{ environment: { PAWL_ALLOW_HOSTS: 'a:80,http://b:80' } }, /must be host:port pairs/],
     [{ environment: { PAWL_RATE_FLOOR: '0' } }, /^PAWL_RATE_FLOOR must be a whole number/],
-    [{ environment: { PAWL_INTERNAL_CALLER_IDS: 'a,,b' } }, /must be caller ids with commas/],
+    [
+      { environment: { PAWL_INTERNAL_CALLER_IDS: 'a,,b' } },
+      /must be caller ids separated by commas/,
+    ],
     [{ environment: { PAWL_BROWSER: 'on' } }, /^PAWL_BROWSER must be `off`, `auto`, or the path/],
     [{ environment: { PAWL_RENDER: 'often' } }, /^PAWL_RENDER must be `needed` or `always`/],
     [{ environment: { PAWL_PACE: 'docs.corp' } }, /^PAWL_PACE must be entries such as/],
@@ -95,9 +98,9 @@ describe('the configuration', () => {
     [{ environment: { PAWL_PACE: 'docs.corp=1/9999999' } }, /^PAWL_PACE must be/],
     [{ environment: { PAWL_PACE: 'docs.corp=999/1' } }, /^PAWL_PACE must be/],
     [{ environment: { PAWL_EMBEDDER: 'cohere' } }, /^PAWL_EMBEDDER must be local, openai:MODEL/],
-    [{ environment: { PAWL_EMBEDDER_PRICE: '-1' } }, /must be a number of cents/],
+    [{ environment: { PAWL_EMBEDDER_PRICE: '-1' } }, /must be cents per million/],
     [{ environment: { PAWL_EMBEDDER_KEY: 'my secret' } }, /must be one word, not what was given$/],
-    [{ file: '[]' }, /must hold one JSON object$/],
+    [{ file: '[]' }, /must contain one JSON object$/],
     [{ file: '{' }, /is not JSON/],
     [{ flags: { data: '' } }, /^--data must be a folder/],
   ];
@@ -119,7 +122,7 @@ describe('the configuration', () => {
     ['PAWL_REDIS_URL', 'http://:secret@host'],
   ];
   for (const [variable, text] of secret) {
-    test(`refuses ${variable}=${text} without repeating what is secret in it`, () => {
+    test(`refuses ${variable}=${text} without repeating the secret`, () => {
       assert.throws(
         () => loadConfig({ environment: { [variable]: text } }),
         (error: Error) =>
@@ -128,7 +131,7 @@ describe('the configuration', () => {
     });
   }
 
-  test('reads who may ask and how much', () => {
+  test('reads keys, callers and rate limits', () => {
     const hash = `sha256:${'0a'.repeat(32)}`;
     const { config } = loadConfig({
       environment: {
@@ -146,7 +149,7 @@ describe('the configuration', () => {
     assert.deepEqual([config.rateCapacity, config.rateFloor], [1000, 600]);
   });
 
-  test('warns of what it does not know, and names the closest', () => {
+  test('warns about unknown settings, and names the closest', () => {
     const { warnings } = loadConfig({
       environment: { PAWL_DATABASE: 'x', OTHER: 'y' },
       file: '{ "worker": 3 }',
@@ -156,7 +159,7 @@ describe('the configuration', () => {
     assert.match(warnings[1] ?? '', /worker .* closest one is workers/);
   });
 
-  test('never suggests what is only for tests', () => {
+  test('never suggests a setting that is only for tests', () => {
     const { warnings } = loadConfig({ environment: { PAWL_FAILPOINTS: 'x' } });
     assert.doesNotMatch(warnings[0] ?? '', /is PAWL_FAILPOINT$/);
   });

@@ -1,6 +1,6 @@
 /**
- * What Pawl is told: flags win over the environment, and the environment wins over the file. What
- * can be told, and what it means, is the table in `settings.ts`.
+ * The configuration: flags win over the environment, and the environment wins over the file.
+ * `settings.ts` defines all settings.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface ConfigInput {
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** What was set but is not known, each with what may have been meant. */
+  /** Unknown settings, each with the closest known name. */
   readonly warnings: readonly string[];
 }
 
@@ -29,7 +29,8 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
   const read = <K extends Key>(key: K): Config[K] => {
     const { variable, flag = variable, initial } = settings[key];
     if (flags[key] !== undefined) return parse(key, flags[key], flag);
-    // An empty variable is one that is not set: shells and compose files cannot say it otherwise.
+    // An empty variable counts as not set, because shells and compose files cannot express it
+    // otherwise.
     const text = environment[variable];
     if (text !== undefined && text !== '') return parse(key, text, variable);
     return key in stored ? parse(key, String(stored[key]), `${key} in ${configFile}`) : initial;
@@ -39,7 +40,7 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
   return { config, warnings: [...unknownVariables(environment), ...unknownKeys(stored)] };
 }
 
-/** The text of the configuration file of a folder, or undefined where there is none. */
+/** The text of the configuration file of a folder, or undefined if there is none. */
 export function readConfigFile(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, configFile), 'utf8');
@@ -67,7 +68,7 @@ function readObject(text: string | undefined): Record<string, unknown> {
       cause: error,
     });
   }
-  throw new Failure('usage_error', `${configFile} must hold one JSON object`);
+  throw new Failure('usage_error', `${configFile} must contain one JSON object`);
 }
 
 function unknownVariables(environment: ConfigInput['environment']): string[] {
@@ -92,13 +93,13 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `${name} is not a setting, and is ignored; the closest one is ${closestOf(name, known)}`;
 }
 
-/** The name that was most likely meant; of two as close, the one that was only cut short. */
+/** The closest known name; if two are equally close, the one that was only cut short. */
 export function closestOf(name: string, known: readonly string[]): string {
   const far = (other: string): number => distance(name, other) - (other.startsWith(name) ? 0.5 : 0);
   return known.toSorted((one, other) => far(one) - far(other))[0] ?? '';
 }
 
-/** How many letters must be added, removed or replaced to make one name of the other. */
+/** The edit distance: letters to add, remove or replace. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let line = 1; line <= one.length; line += 1) {
@@ -126,12 +127,12 @@ export function configPage(): string {
   return [
     '# Configuration',
     '',
-    '<!-- Written from src/app/settings/settings.ts. Do not edit by hand. -->',
+    '<!-- Generated from src/app/settings/settings.ts. Do not edit by hand. -->',
     '',
     `Flags win over the environment, and the environment wins over \`${configFile}\` in the folder`,
-    'where Pawl is started. An empty variable counts as not set.',
+    'where Pawl starts. An empty variable counts as not set.',
     '',
-    `| variable | flag | key in \`${configFile}\` | unless set | must be | meaning |`,
+    `| variable | flag | key in \`${configFile}\` | default | must be | meaning |`,
     '| --- | --- | --- | --- | --- | --- |',
     ...rows,
     '',

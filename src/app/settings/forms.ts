@@ -1,7 +1,7 @@
-/** The forms that a setting may have: a text to its value, or undefined for what it must not be. */
+/** Parsers of settings: each turns a text into a value, or undefined if it is invalid. */
 import { limits } from '../../kernel/limits/limits.ts';
 
-/** By domain: how many of its pages may be read at once, and how far apart. */
+/** By domain: the concurrency and the delay between requests. */
 export type PaceSetting = Readonly<
   Record<string, { readonly concurrency: number; readonly intervalMs: number }>
 >;

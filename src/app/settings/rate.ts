@@ -1,4 +1,4 @@
-/** The settings of how much callers may ask for, and how much may wait. */
+/** The settings of rate limits and queue limits. */
 import { limits } from '../../kernel/limits/limits.ts';
 import { wholeNumber } from './forms.ts';
 import type { Setting } from './settings.ts';
@@ -21,14 +21,14 @@ export const rateSettings: { readonly [K in keyof RateConfig]: Setting<K> } = {
   rateCapacity: {
     variable: 'PAWL_RATE_CAPACITY',
     initial: rate.capacityRequests,
-    meaning: 'Requests in an hour that are shared out among the callers of that hour.',
+    meaning: 'Requests per hour that are shared among the active callers.',
     form,
     parse,
   },
   rateFloor: {
     variable: 'PAWL_RATE_FLOOR',
     initial: rate.floorRequests,
-    meaning: 'Requests in an hour that every caller has, however many there are.',
+    meaning: 'Requests per hour that every caller gets, regardless of the number of callers.',
     form,
     parse,
   },
@@ -37,8 +37,8 @@ export const rateSettings: { readonly [K in keyof RateConfig]: Setting<K> } = {
     initial: undefined,
     form: `entries such as ${standardTiers}`,
     meaning:
-      'Requests in an hour that a caller of each tier has, where Membership names the tier and ' +
-      `no limits of its own. Absent: ${standardTiers}. A tier that is not listed has the floor.`,
+      'Requests per hour for callers of each tier, if Membership returns the tier without ' +
+      `its own limits. Absent: ${standardTiers}. An unlisted tier gets the floor.`,
     parse: parseTiers,
   },
   queueDepthMax: {
@@ -46,8 +46,8 @@ export const rateSettings: { readonly [K in keyof RateConfig]: Setting<K> } = {
     initial: rate.queueDepthMax,
     form: `a whole number from 1 to ${rate.queueDepthMost}`,
     meaning:
-      'How much may wait: items in the store, and messages in the queue of a service. Whoever ' +
-      'would add to more gets 429 `queue_full`; all else is answered.',
+      'Maximum queue length: items in the store, and messages in the queue of a service. ' +
+      'Beyond it, new work is refused with 429 `queue_full`; other requests are answered.',
     parse: (text) => wholeNumber(text, rate.queueDepthMost),
   },
 };

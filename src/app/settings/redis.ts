@@ -1,4 +1,4 @@
-/** The settings of Redis: one for everything, or one beside each kind of process. */
+/** The settings of Redis: one for all processes, or one per kind of process. */
 import type { Setting } from './settings.ts';
 
 export interface RedisConfig {
@@ -18,13 +18,14 @@ export const redisSettings: { readonly [K in keyof RedisConfig]: Setting<K> } = 
     ...row,
     variable: 'PAWL_REDIS_URL',
     meaning:
-      'Where several processes count requests together, see the state of jobs, and wake each ' +
-      'other: the Redis of all that have none of their own. Absent: each process is alone.',
+      'The Redis that several processes share to count requests, publish job states and ' +
+      'wake each other; default for the three settings below. Absent: processes do not ' +
+      'share them.',
   },
   redisOrchUrl: {
     ...row,
     variable: 'PAWL_REDIS_ORCH_URL',
-    meaning: 'The Redis of the orchestrators: requests that are counted, jobs that are watched.',
+    meaning: 'The Redis of the orchestrators: request counters and job states.',
   },
   redisScrapeUrl: {
     ...row,
@@ -38,7 +39,7 @@ export const redisSettings: { readonly [K in keyof RedisConfig]: Setting<K> } = 
   },
 };
 
-/** Which Redis is whose: their own, or the one for all. */
+/** Resolves the Redis of each role: its own, or the shared one. */
 export function redisAddresses(config: RedisConfig) {
   const { redisUrl } = config;
   return {

@@ -1,4 +1,4 @@
-/** The settings by which services in different processes find each other. */
+/** The settings with the addresses of other services. */
 import { isHttpUrl, listOf } from './forms.ts';
 
 export const roleNames = ['all', 'orchestrator', 'scraper', 'chunking', 'embedding'] as const;
@@ -27,17 +27,20 @@ export const serviceSettings = {
     flag: '--role',
     initial: 'all' as RoleName,
     form: `one of ${roleNames.join(', ')}`,
-    meaning: 'Which part of Pawl `pawl serve` runs; `all` needs no other process.',
+    meaning: 'The role of `pawl serve`; `all` needs no other process.',
     parse: (text: string) => roleNames.find((name) => name === text),
   },
-  orchestratorUrl: http('PAWL_ORCHESTRATOR_URL', 'Where scraper and embedding call back.'),
+  orchestratorUrl: http(
+    'PAWL_ORCHESTRATOR_URL',
+    'The address that scraper and embedding services call back.',
+  ),
   chunkingUrl: {
     ...http(
       'PAWL_CHUNKING_URL',
-      'Where the orchestrator has texts cut; of several, each text goes to the next, and past ' +
-        'those that are away.',
+      'The chunking service of the orchestrator. Several are used in turn; unreachable ' +
+        'ones are skipped.',
     ),
-    form: 'one or several http or https addresses, with commas between',
+    form: 'one or several http or https addresses, separated by commas',
     parse: (text: string) => (listOf(text).every(isHttpUrl) ? listOf(text).join(',') : undefined),
   },
 } as const;

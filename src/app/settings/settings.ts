@@ -1,4 +1,4 @@
-/** Every setting, in one table: its variable, its flag, what it may be and what it means. */
+/** All settings in one table: variable, flag, valid values and meaning. */
 import { limits } from '../../kernel/limits/limits.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './forms.ts';
 import { type RateConfig, rateSettings } from './rate.ts';
@@ -49,14 +49,14 @@ export interface Setting<K extends Key> {
   readonly variable: `PAWL_${string}`;
   readonly flag?: string;
   readonly initial: Config[K];
-  /** What it may be, as it reads after "must be". */
+  /** The valid values, as they read after "must be". */
   readonly form: string;
   readonly meaning: string;
-  /** It holds a key or a password: an error does not repeat it. */
+  /** It contains a key or a password, so an error does not repeat it. */
   readonly isSecret?: boolean;
-  /** Only for tests: in no documentation and in no suggestion. */
+  /** Only for tests: not documented and never suggested. */
   readonly isHidden?: boolean;
-  /** Undefined for what it must not be. */
+  /** Undefined if the text is invalid. */
   parse(text: string): Config[K] | undefined;
 }
 
@@ -70,7 +70,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     flag: '--data',
     initial: '.pawl',
     form: 'a folder',
-    meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
+    meaning: 'The folder of the embedded store and of the fetched bytes. Created if absent.',
     parse: (text) => text,
   },
   host: {
@@ -78,7 +78,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     flag: '--host',
     initial: '127.0.0.1',
     form: 'the name or address of an interface of this machine',
-    meaning: 'Where the service listens. Without keys or Membership: this machine only.',
+    meaning: 'The address to listen on. Without API keys or Membership, only loopback is allowed.',
     parse: (text) => (/^[^\s/?#@]+$/.test(text) ? text : undefined),
   },
   port: {
@@ -86,7 +86,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     flag: '--port',
     initial: 7300,
     form: 'a whole number from 0 to 65535',
-    meaning: 'The port of the service; 0 takes one that is free.',
+    meaning: 'The port of the service; 0 chooses a free one.',
     parse: (text) => {
       const value = Number(text);
       return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
@@ -96,7 +96,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_KEY',
     initial: undefined,
     form: 'one word',
-    meaning: 'The key that commands send to the service that `--url` names.',
+    meaning: 'The API key that commands send to the service at `--url`.',
     isSecret: true,
     parse: (text) => (/^\S+$/.test(text) ? text : undefined),
   },
@@ -105,8 +105,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: `${limits.webhook.secretCharactersMin} printable characters or more`,
     meaning:
-      "What the secrets are made from by which each caller's webhooks are signed. " +
-      'Absent: jobs with a `webhook_url` are refused.',
+      'The secret from which the webhook secrets of callers are derived. Absent: jobs with ' +
+      'a `webhook_url` are refused.',
     isSecret: true,
     parse: (text) =>
       text.length >= limits.webhook.secretCharactersMin && /^[\x21-\x7e]+$/.test(text)
@@ -118,8 +118,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: 'an http or https address such as http://127.0.0.1:4318',
     meaning:
-      'An OpenTelemetry collector that takes OTLP over HTTP: spans of requests, of steps and of ' +
-      'calls of models are sent to `/v1/traces` there.',
+      'The address of an OpenTelemetry collector (OTLP over HTTP). Spans of requests, ' +
+      'steps and model calls are sent to `/v1/traces` there.',
     isSecret: true,
     parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
@@ -127,7 +127,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_DATABASE_URL',
     initial: undefined,
     form: 'an address such as postgres://user:password@host:5432/name',
-    meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
+    meaning:
+      'A Postgres database for everything except the fetched bytes. Absent: embedded SQLite.',
     isSecret: true,
     parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
@@ -136,20 +137,21 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: `a whole number from 0 to ${workersMax}`,
     meaning:
-      'How many documents one process works on at once; an orchestrator so many of its own, ' +
-      'and so many at each service. With 0 `pawl serve` only answers requests, and leaves the ' +
-      'work to other processes. ' +
-      `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
-      `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
+      'How many documents one process works on concurrently; an orchestrator uses this ' +
+      'number for itself and for each service. With 0, `pawl serve` only answers ' +
+      'requests, and other processes do the work. Absent: ' +
+      `${limits.lease.itemsInFlightMax}; in a separate scraper ` +
+      `${limits.handoff.placesScrape}, in a separate embedding service ` +
+      `${limits.handoff.placesEmbed}.`,
     parse: (text) => (text.trim() === '0' ? 0 : wholeNumber(text, workersMax)),
   },
   allowHosts: {
     variable: 'PAWL_ALLOW_HOSTS',
     initial: undefined,
-    form: 'host:port pairs with commas between them',
+    form: 'host:port pairs separated by commas',
     meaning:
-      'Hosts that may be fetched from although they are not public, each with its exact port. ' +
-      'Link-local and metadata addresses stay forbidden.',
+      'Private hosts that may be fetched from, each with its exact port. Link-local and ' +
+      'metadata addresses stay forbidden.',
     parse: (text) => {
       const hosts = text.split(',').map((entry) => entry.trim());
       const isPair = (entry: string): boolean =>
@@ -160,12 +162,12 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   apiKeys: {
     variable: 'PAWL_API_KEYS',
     initial: undefined,
-    form: 'sha256: hashes (sha256: and 64 hexadecimal digits) with commas between them',
+    form: 'sha256: hashes (sha256: and 64 hexadecimal digits) separated by commas',
     meaning:
-      'The keys that callers may present in `X-API-Key`, by their hashes. ' +
-      "`printf %s KEY | sha256sum` prints a key's hash. `NAME=sha256:HASH` says which caller it " +
-      'leads to: keys with one name are one caller.',
-    // Whoever puts the key itself here by mistake must not find it in a log.
+      'The accepted API keys, as hashes. `printf %s KEY | sha256sum` prints the hash of ' +
+      'a key. `NAME=sha256:HASH` assigns a key to a caller: keys with the same name ' +
+      'belong to one caller.',
+    // A key that was entered here by mistake must not appear in a log.
     isSecret: true,
     parse: (text) => list(text, /^([\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,128}=)?sha256:[0-9a-f]{64}$/i),
   },
@@ -173,7 +175,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_INTERNAL_KEY',
     initial: undefined,
     form: `${limits.key.internalCharactersMin} to ${limits.key.charactersMax} printable characters`,
-    meaning: "The key by which Pawl's own services know each other.",
+    meaning: 'The key that services of Pawl use to call each other.',
     isSecret: true,
     parse: (text) => {
       const { internalCharactersMin: least, charactersMax: most } = limits.key;
@@ -183,15 +185,15 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   internalCallerIds: {
     variable: 'PAWL_INTERNAL_CALLER_IDS',
     initial: undefined,
-    form: 'caller ids with commas between them',
-    meaning: 'Callers that count as services of Pawl, by the id that Membership or the key gives.',
+    form: 'caller ids separated by commas',
+    meaning: 'Callers that count as services of Pawl, by the id from Membership or the key.',
     parse: (text) => list(text, /^[\x21-\x7e]{1,128}$/),
   },
   membershipUrl: {
     variable: 'PAWL_MEMBERSHIP_URL',
     initial: undefined,
     form: 'an http or https address without user, query or fragment',
-    meaning: 'The service that is asked about keys which `PAWL_API_KEYS` does not name.',
+    meaning: 'The service that validates keys which `PAWL_API_KEYS` does not list.',
     isSecret: true,
     parse: (text) => {
       const url = URL.parse(text);
@@ -206,22 +208,22 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: 'local',
     form: 'local, or openai:MODEL',
     meaning:
-      'What finds the entities of documents: rules and lists, or a model behind an interface ' +
-      "like OpenAI's. With a model, the text of every document is sent to it.",
+      'The extractor of entities: local rules and word lists, or a model with an ' +
+      'OpenAI-compatible API. A model receives the text of every document.',
     parse: (text) => (/^(?:local|openai:\S+)$/.test(text) ? text : undefined),
   },
   extractorUrl: {
     variable: 'PAWL_EXTRACTOR_URL',
     initial: undefined,
     form: 'an http or https address such as https://host/v1',
-    meaning: "Where the model of `PAWL_EXTRACTOR` is. Absent: OpenAI's own address.",
+    meaning: 'The address of the model of `PAWL_EXTRACTOR`. Absent: the address of OpenAI.',
     isSecret: true,
     parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
   extractorKey: {
     variable: 'PAWL_EXTRACTOR_KEY',
     initial: undefined,
-    form: 'the key that the provider gave out',
+    form: 'the key from the provider',
     meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
     isSecret: true,
     parse: (text) => text,
@@ -229,9 +231,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   extractorPrice: {
     variable: 'PAWL_EXTRACTOR_PRICE',
     initial: undefined,
-    form: 'cents for a million tokens of questions and of answers, such as 15/60',
-    meaning:
-      'What that model costs, where it is not in the table of prices or costs something else.',
+    form: 'cents per million input and output tokens, such as 15/60',
+    meaning: 'The price of that model, if it is not in the price table or differs from it.',
     parse: (text) => {
       const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
       return input === undefined ? undefined : { input: Number(input), output: Number(output) };
@@ -241,14 +242,14 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_EXTRACTOR_REQUESTS',
     initial: limits.completion.requestsPerMinute,
     form: 'a whole number from 1',
-    meaning: 'How many requests one process sends to that model in a minute.',
+    meaning: 'How many requests per minute one process sends to that model.',
     parse: wholeFromOne,
   },
   extractorTokens: {
     variable: 'PAWL_EXTRACTOR_TOKENS',
     initial: limits.completion.tokensPerMinute,
     form: 'a whole number from 1',
-    meaning: 'How many tokens of questions and answers one process uses of it in a minute.',
+    meaning: 'How many input and output tokens per minute one process uses of that model.',
     parse: wholeFromOne,
   },
   browser: {
@@ -256,25 +257,25 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: 'off',
     form: '`off`, `auto`, or the path of a Chromium',
     meaning:
-      'The browser that shows pages whose text comes by script. `auto` takes the Chromium or ' +
-      'Chrome of this machine.',
+      'The browser that renders pages whose text is created by scripts. `auto` uses the ' +
+      'Chromium or Chrome of this machine.',
     parse: (text) => (/^(?:off|auto)$|[/\\]/.test(text) ? text : undefined),
   },
   render: {
     variable: 'PAWL_RENDER',
     initial: 'needed',
     form: '`needed` or `always`',
-    meaning: 'Which pages the browser shows: those with hardly a word, or all.',
+    meaning: 'Which pages the browser renders: those with hardly any text, or all.',
     parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
   },
   pace: {
     variable: 'PAWL_PACE',
     initial: undefined,
-    form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
+    form: 'entries such as docs.corp=8/100 (concurrency / delay in ms), separated by commas',
     meaning:
-      'How fast single domains may be read; all others ' +
-      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms ` +
-      'apart. A longer delay that robots.txt asks for is kept.',
+      `Crawl limits of single domains. All others: ${limits.fetch.domainConcurrencyMax} ` +
+      `pages concurrently, ${limits.fetch.domainIntervalMs} ms between requests. A longer ` +
+      'delay in robots.txt wins.',
     parse: parsePace,
   },
   embedder: {
@@ -282,8 +283,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: 'local',
     form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
     meaning:
-      'What turns text into vectors: the table that comes with Pawl, any server with the ' +
-      'embeddings interface of OpenAI, or a model in ONNX form on this machine.',
+      'The embedding model: the built-in table, any server with an OpenAI-compatible ' +
+      'embeddings API, or an ONNX model on this machine.',
     parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
   },
   embedderUrl: {
@@ -291,24 +292,24 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
     meaning:
-      "Where the server of `openai:MODEL` is. Absent: OpenAI's own address, which needs a key. " +
-      'Private addresses are allowed here. A corpus keeps the address it was begun with.',
+      'The address of the server of `openai:MODEL`. Absent: the address of OpenAI, which ' +
+      'needs a key. Private addresses are allowed here. A corpus keeps the address that it ' +
+      'was created with.',
     parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
   embedderKey: {
     variable: 'PAWL_EMBEDDER_KEY',
     initial: undefined,
     form: 'one word',
-    meaning: 'The key for that server. It is sent to it, and stored and told nowhere.',
+    meaning: 'The key for that server. It is sent only there, and neither stored nor logged.',
     isSecret: true,
     parse: (text) => (/^\S+$/.test(text) ? text : undefined),
   },
   embedderPrice: {
     variable: 'PAWL_EMBEDDER_PRICE',
     initial: undefined,
-    form: 'a number of cents for a million tokens, such as 2 or 0',
-    meaning:
-      'What the model costs, where it is not in the table of prices or costs something else.',
+    form: 'cents per million tokens, such as 2 or 0',
+    meaning: 'The price of the model, if it is not in the price table or differs from it.',
     parse: (text) => {
       const value = Number(text);
       return Number.isFinite(value) && value >= 0 ? value : undefined;
@@ -318,14 +319,14 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_EMBEDDER_REQUESTS',
     initial: limits.budget.requestsPerMinute,
     form: 'a whole number from 1',
-    meaning: 'How many requests one process sends to the embedder in a minute.',
+    meaning: 'How many requests per minute one process sends to the embedder.',
     parse: wholeFromOne,
   },
   embedderTokens: {
     variable: 'PAWL_EMBEDDER_TOKENS',
     initial: limits.budget.tokensPerMinute,
     form: 'a whole number from 1',
-    meaning: 'How many tokens one process sends to the embedder in a minute.',
+    meaning: 'How many tokens per minute one process sends to the embedder.',
     parse: wholeFromOne,
   },
   batchProviders: {
@@ -341,7 +342,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_BATCH_POLL_SECONDS',
     initial: limits.batch.pollIntervalMs / 1000,
     form: 'a whole number from 1 to 3600',
-    meaning: 'How often a batch provider is asked about each of its tasks.',
+    meaning: 'The polling interval of batch tasks, in seconds.',
     parse: (text) => wholeNumber(text, 3600),
   },
   ...sinkSettings,
@@ -349,14 +350,14 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_LOG',
     initial: 'warn',
     form: `one of ${levels.join(', ')}`,
-    meaning: 'How much is told on stderr. With `debug`, errors come with their stack.',
+    meaning: 'The log level on stderr. With `debug`, errors include their stack.',
     parse: (text) => levels.find((level) => level === text),
   },
   failpoint: {
     variable: 'PAWL_FAILPOINT',
     initial: undefined,
-    form: 'NAME:kill or NAME:stop, perhaps with :NTH',
-    meaning: 'Ends or stops the process at a named moment, for tests.',
+    form: 'NAME:kill or NAME:stop, optionally with :NTH',
+    meaning: 'Kills or stops the process at a named failpoint, for tests.',
     isHidden: true,
     parse: (text) => text,
   },

@@ -1,4 +1,4 @@
-/** The settings of what is searched by vectors, and of what is kept outside the store. */
+/** The settings of vector search, sinks and blob storage. */
 import type { Setting } from './settings.ts';
 
 export interface SinkConfig {
@@ -20,7 +20,7 @@ export interface SinkConfig {
 
 const oneWord = (text: string): string | undefined => (/^\S+$/.test(text) ? text : undefined);
 
-/** Without a user, a query or a fragment. */
+/** Without user, query or fragment. */
 const plainAddress = (text: string): string | undefined => {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol);
@@ -33,15 +33,15 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     initial: 'auto',
     form: '`auto` or `off`',
     meaning:
-      'Whether a Postgres that has pgvector searches vectors itself. Off: each process does, in ' +
-      'its memory.',
+      'Whether Postgres searches vectors with pgvector. Off: each process searches them in ' +
+      'memory.',
     parse: (text) => (text === 'auto' || text === 'off' ? text : undefined),
   },
   qdrantUrl: {
     variable: 'PAWL_QDRANT_URL',
     initial: undefined,
     form: 'an http or https address such as http://127.0.0.1:6333',
-    meaning: 'A Qdrant that vectors are delivered to, and searched in. Absent: the store has them.',
+    meaning: 'A Qdrant to store and search vectors. Absent: vectors are in the store.',
     isSecret: true,
     parse: plainAddress,
   },
@@ -57,14 +57,15 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     variable: 'PAWL_QDRANT_PREFIX',
     initial: 'pawl',
     form: '1 to 32 of a-z, 0-9, dot, dash and underscore',
-    meaning: 'What the names of collections begin with. Two stores on one Qdrant need two of them.',
+    meaning: 'The prefix of collection names. Two stores on one Qdrant need different prefixes.',
     parse: (text) => (/^[a-z0-9._-]{1,32}$/.test(text) ? text : undefined),
   },
   neo4jUrl: {
     variable: 'PAWL_NEO4J_URL',
     initial: undefined,
     form: 'an address such as neo4j://host:7687, bolt://host:7687 or neo4j+s://host',
-    meaning: 'A Neo4j that entities and their relations are delivered to. Absent: only the store.',
+    meaning:
+      'A Neo4j that receives entities and their relations. Absent: they are only in the store.',
     isSecret: true,
     parse: (text) =>
       /^(?:neo4j|bolt)(?:\+s|\+ssc)?:\/\/[^@\s]+$/.test(text) && URL.canParse(text)
@@ -82,7 +83,7 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     variable: 'PAWL_NEO4J_PASSWORD',
     initial: undefined,
     form: 'the password',
-    meaning: 'The password of that user. Absent: Neo4j is asked without one.',
+    meaning: 'The password of that user. Absent: no password is sent.',
     isSecret: true,
     parse: (text) => text,
   },
@@ -90,14 +91,14 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     variable: 'PAWL_NEO4J_DATABASE',
     initial: undefined,
     form: 'the name of a database',
-    meaning: "Which of its databases. Absent: the user's own.",
+    meaning: 'The database of that Neo4j. Absent: the default database of the user.',
     parse: (text) => (/^[A-Za-z0-9][A-Za-z0-9.-]{2,62}$/.test(text) ? text : undefined),
   },
   blobUrl: {
     variable: 'PAWL_BLOB_URL',
     initial: undefined,
     form: 'file:FOLDER, or s3://BUCKET or s3://BUCKET/PREFIX',
-    meaning: 'Where the fetched bytes are kept. Absent: in `blobs` below `PAWL_DATA`.',
+    meaning: 'Where fetched bytes are stored. Absent: in `blobs` below `PAWL_DATA`.',
     parse: (text) =>
       /^(?:file:.+|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w./-]*)?)$/.test(text)
         ? text
@@ -107,7 +108,7 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     variable: 'PAWL_BLOB_ENDPOINT',
     initial: undefined,
     form: 'an http or https address such as http://127.0.0.1:9000',
-    meaning: "The server of the bucket, where it is not Amazon's own: the bucket is in the path.",
+    meaning: 'The server of the bucket, if it is not Amazon. The bucket name is part of the path.',
     isSecret: true,
     parse: plainAddress,
   },
@@ -138,7 +139,7 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
     variable: 'PAWL_BLOB_SESSION',
     initial: undefined,
     form: 'one word',
-    meaning: 'The session token, where the key is a temporary one.',
+    meaning: 'The session token of a temporary key.',
     isSecret: true,
     parse: oneWord,
   },

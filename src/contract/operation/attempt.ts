@@ -1,4 +1,4 @@
-/** The routes of the interactive attempt and of what is staged for it. */
+/** The routes of the interactive attempt and its staged sources. */
 import Type, { type Static } from 'typebox';
 import { sourceStatuses } from '../../attempt/view.ts';
 import { attempt as attemptMachine, phaseTable } from '../../kernel/lifecycle/attempt.ts';
@@ -17,9 +17,9 @@ export const Attempt = Type.Object({
   attempt_id: textOrNull,
   staged_work_remaining: Type.Boolean(),
   actions: Type.Array(oneOf(attemptMachine.actions)),
-  safe_to_leave: Type.Boolean({ description: 'Whether leaving now loses nothing.' }),
+  safe_to_leave: Type.Boolean({ description: 'Whether the page can be left without losses.' }),
   corpus_name: textOrNull,
-  draft: Type.Boolean({ description: 'The corpus comes with the commit, or not at all.' }),
+  draft: Type.Boolean({ description: 'The corpus is created with the commit, or not at all.' }),
   sources: Type.Union([
     Type.Object({
       total: count,
@@ -32,13 +32,13 @@ export const Attempt = Type.Object({
     Type.Null(),
   ]),
   job_id: Type.Union([text, Type.Null()], {
-    description: 'The job that goes on with what was committed.',
+    description: 'The job that indexes the committed documents.',
   }),
   trouble: Type.Union([Type.Object({ code: text, message: text }), Type.Null()], {
-    description: 'Why the attempt came to rest by itself.',
+    description: 'Why the attempt was paused automatically.',
   }),
   occupied: Type.Boolean({
-    description: 'Other callers have so many attempts open that this one has to wait.',
+    description: 'Other callers have so many open attempts that this one has to wait.',
   }),
 });
 
@@ -60,36 +60,36 @@ export type Staged = Static<typeof Staged>;
 
 export const attemptContract = routes('Attempt', {
   'GET /attempt': {
-    summary: 'Where the one interactive ingestion of this process stands',
+    summary: 'The state of the interactive ingestion of this process',
     answer: Attempt,
     failures: [],
   },
   'POST /attempt/start': {
-    summary: 'Begin with all that you have staged',
+    summary: 'Start with everything that you have staged',
     body: Type.Object({ corpus_name: schema.CorpusName }, { additionalProperties: false }),
     status: 202,
     answer: Attempt,
     failures: ['bad_request', 'sources_empty', 'action_not_allowed'],
   },
   'POST /attempt/stop': {
-    summary: 'Ask the attempt to stop; it is paused when what is under way has come to rest',
+    summary: 'Ask the attempt to stop; it is paused after the running steps',
     status: 202,
     answer: Attempt,
     failures: ['action_not_allowed'],
   },
   'POST /attempt/resume': {
-    summary: 'Go on with a paused attempt, where it stands',
+    summary: 'Resume a paused attempt',
     status: 202,
     answer: Attempt,
     failures: ['action_not_allowed'],
   },
   'GET /staging': {
-    summary: 'What you have staged, each with what will happen to it',
+    summary: 'Your staged sources, each with its result',
     answer: schema.pageOf(Staged),
     failures: [],
   },
   'POST /staging': {
-    summary: 'Stage files, addresses (fields `url`) and, without keys, paths (fields `path`)',
+    summary: 'Stage files, addresses (fields `url`) and, without API keys, paths (fields `path`)',
     takes: 'multipart/form-data',
     form: Type.Object({
       file: Type.Optional(schema.Files),
@@ -111,7 +111,7 @@ export const attemptContract = routes('Attempt', {
     ],
   },
   'DELETE /staging': {
-    summary: 'Take back what you have staged: the ids in `id`, with commas between; or all',
+    summary: 'Remove staged sources: the ids in `id`, separated by commas; or all',
     query: Type.Object(
       { id: Type.Optional(Type.String({ minLength: 1, maxLength: idCharactersMax() })) },
       { additionalProperties: false },
@@ -121,7 +121,7 @@ export const attemptContract = routes('Attempt', {
   },
 });
 
-/** As many as can be staged, each of sixteen characters and a comma. */
+/** The maximum number of staged ids, each of sixteen characters and a comma. */
 function idCharactersMax(): number {
   return limits.attempt.sourcesMax * 17;
 }

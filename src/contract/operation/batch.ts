@@ -1,4 +1,4 @@
-/** The routes of batch tasks, and their shapes. */
+/** The routes and schemas of batch tasks. */
 import Type, { type Static } from 'typebox';
 import { type BatchTaskState, batchTask } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -25,14 +25,15 @@ export const NewBatchTask = Type.Object(
     task_type: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'transcription, completion, embedding, or what an added provider takes.',
+      description: 'transcription, completion, embedding, or a type of an added provider.',
     }),
     provider: Type.Optional(name),
     urls: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.job.sourceUrlCharactersMax }), {
         minItems: 1,
         maxItems: limits.batch.jobsPerTaskMax,
-        description: 'Recordings, for the provider that is named; it takes those it can.',
+        description:
+          'Recordings for the named provider. Addresses that it does not accept are skipped.',
       }),
     ),
     language: Type.Optional(name),
@@ -41,7 +42,7 @@ export const NewBatchTask = Type.Object(
       Type.Array(Request, {
         minItems: 1,
         maxItems: limits.batch.requestsPerTaskMax,
-        description: 'Questions or texts, for every one of the models.',
+        description: 'Questions or texts, sent to each of the models.',
       }),
     ),
     dataset_ids: names,
@@ -49,7 +50,7 @@ export const NewBatchTask = Type.Object(
   closed,
 );
 
-/** The state as outside tools know it. */
+/** The state in the terms of external tools. */
 const statuses = batchTask.states.map((state) => state.toUpperCase() as Uppercase<BatchTaskState>);
 const object = Type.Record(Type.String(), Type.Unknown());
 
@@ -61,12 +62,12 @@ export const BatchTask = Type.Object({
   state: oneOf(batchTask.states),
   provider_state: nullable(object),
   invalid_urls: Type.Array(Type.String(), {
-    description: 'Addresses that were left out, because the provider cannot take them.',
+    description: 'Skipped addresses, which the provider does not accept.',
   }),
   output: nullable(Type.String({ description: 'Where the merged results are stored.' })),
   error: nullable(object),
   waiting: nullable(
-    Type.String({ description: 'Why it waits for longer than usual, and what would help.' }),
+    Type.String({ description: 'Why it waits longer than usual, and what to do.' }),
   ),
   results_ok: Count,
   results_failed: Count,
@@ -74,7 +75,10 @@ export const BatchTask = Type.Object({
   cost: nullable(
     Type.Object(
       { cents: Type.Number(), at_once_cents: Type.Number() },
-      { description: 'By the vendor’s list, and what it would have cost at once; null: unknown.' },
+      {
+        description:
+          'The cost at list prices, and the cost of the same live requests; null if unknown.',
+      },
     ),
   ),
   poll_errors: Count,
@@ -96,14 +100,16 @@ const Providers = Type.Object({
         task_types: Type.Array(Type.String()),
         input: oneOf(['urls', 'requests']),
       },
-      { description: 'A task with `urls` names its provider, one with `requests` its models.' },
+      {
+        description: 'A task with `urls` names its provider; one with `requests` names its models.',
+      },
     ),
   ),
 });
 
 export const batch = routes('Batch', {
   'POST /batch/tasks': {
-    summary: 'Hand work to a provider for hours: recordings, questions or texts',
+    summary: 'Submit recordings, questions or texts to a provider that processes them within hours',
     body: NewBatchTask,
     headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
     status: 202,
@@ -111,7 +117,7 @@ export const batch = routes('Batch', {
     failures: ['bad_request', 'provider_unknown', 'payload_too_large', 'idempotency_conflict'],
   },
   'GET /batch/providers': {
-    summary: 'The batch providers that running processes have the settings of',
+    summary: 'The batch providers that running processes are configured for',
     answer: Providers,
     failures: [],
   },
@@ -122,17 +128,17 @@ export const batch = routes('Batch', {
     failures: ['bad_request'],
   },
   'GET /batch/tasks/:id': {
-    summary: 'Where a batch task stands, with what its provider has said',
+    summary: 'The state of a batch task, with the status of its provider jobs',
     answer: BatchTask,
     failures: ['batch_task_unknown'],
   },
   'GET /batch/tasks/:id/output': {
-    summary: 'The merged results of a batch task that has any, as its providers gave them',
+    summary: 'The merged results of a batch task, as its providers returned them',
     answer: object,
     failures: ['batch_task_unknown', 'action_not_allowed', 'source_missing'],
   },
   'POST /batch/tasks/:id/cancel': {
-    summary: 'End a batch task at once, and at its provider as soon as that is reached',
+    summary: 'Cancel a batch task now, and at its provider as soon as that is reachable',
     answer: BatchTask,
     failures: ['batch_task_unknown', 'action_not_allowed'],
   },

@@ -1,4 +1,4 @@
-/** What services of Pawl tell each other: only they may call these. */
+/** Calls between services of Pawl. Only services may use them. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
@@ -9,13 +9,16 @@ const key = Type.String({ minLength: 1, maxLength: 64 });
 const epoch = Type.Integer({ minimum: 0 });
 const name = Type.String({ maxLength: 200 });
 const stages = oneOf(['scraping', 'chunking', 'embedding']);
-const bytes = Type.String({ contentEncoding: 'base64', description: 'Bytes beside the JSON.' });
+const bytes = Type.String({
+  contentEncoding: 'base64',
+  description: 'Binary data beside the JSON.',
+});
 const anything = Type.Record(Type.String(), Type.Unknown());
 const message = Type.String({ maxLength: limits.handoff.messageCharactersMax });
 
 const title = Type.Optional(nullable(Type.String()));
 
-/** Of the stage `scraping`. */
+/** Result of the stage `scraping`. */
 export const ScrapedPage = Type.Object(
   {
     markdown: Type.Optional(
@@ -24,40 +27,40 @@ export const ScrapedPage = Type.Object(
     text: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'The same as plain text, where there is no other.',
+        description: 'The text as plain text, if there is no Markdown.',
       }),
     ),
     title,
     language: title,
     url: Type.Optional(Type.String()),
-    final_url: Type.Optional(Type.String({ description: 'Where the last redirect led.' })),
+    final_url: Type.Optional(Type.String({ description: 'The address after the last redirect.' })),
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 299 })),
     media_type: Type.Optional(
-      Type.String({ description: 'The type of `bytes`, the page as it was read, if they come.' }),
+      Type.String({ description: 'The media type of `bytes`, if the page itself is sent.' }),
     ),
     meta: Type.Optional(anything),
   },
   {
     description:
-      'The answer of `POST /scrape`. It must have `markdown` or `text`, or the page itself in ' +
-      '`bytes` with its `media_type`: then its text is asked for next.',
+      'The response of `POST /scrape`. It must have `markdown` or `text`, or the ' +
+      'page itself in `bytes` with its `media_type`: then its text is extracted next.',
   },
 );
 
-/** Of the stage `embedding`: the vectors. */
+/** Result of the stage `embedding`: the vectors. */
 export const EmbeddedTexts = Type.Object(
   {
     embeddings: Type.Array(Type.Array(Type.Number()), {
-      description: 'A vector for each text of the question, in its order.',
+      description: 'One vector per text of the request, in the same order.',
     }),
     model: Type.Optional(Type.String()),
     tokens: Type.Optional(Type.Integer({ minimum: 0 })),
     cost_cents: Type.Optional(Type.Number({ minimum: 0 })),
   },
-  { description: 'The answer of `POST /embed`.' },
+  { description: 'The response of `POST /embed`.' },
 );
 
-/** Of the stage `embedding`: what names a text has. */
+/** Result of the stage `embedding`: the entities of a text. */
 export const FoundEntities = Type.Object({
   entities: Type.Array(
     Type.Object({
@@ -82,20 +85,23 @@ export const FoundEntities = Type.Object({
 
 const StageResult = Type.Union([ScrapedPage, EmbeddedTexts, FoundEntities, anything], {
   description:
-    'What the stage found. Workers of Pawl send a form of their own. What cannot be used is ' +
-    'refused with 400, and the question stays open.',
+    'The result of the stage. Workers of Pawl send their own form. An invalid result is ' +
+    'refused with 400, and the request stays open.',
 });
 
 const failureContext = Type.Record(
   Type.String({ maxLength: 64 }),
   Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean()]),
-  { maxProperties: 16, description: 'Where it happened: domain, url, status, attempt, worker_id.' },
+  {
+    maxProperties: 16,
+    description: 'Context of the failure: domain, url, status, attempt, worker_id.',
+  },
 );
 
 export const callbacks = routes('Callbacks', {
   'POST /jobs/:id/begin': {
     isInternal: true,
-    summary: 'A worker has taken a message, and asks what is wanted',
+    summary: 'A worker has taken a message and requests its content',
     body: Type.Object(
       {
         handoff: key,
@@ -104,7 +110,7 @@ export const callbacks = routes('Callbacks', {
           closed,
         ),
         alone: Type.Optional(
-          Type.Boolean({ description: 'The worker does nothing else until it has ended this.' }),
+          Type.Boolean({ description: 'The worker does nothing else until this is finished.' }),
         ),
       },
       closed,
@@ -112,7 +118,7 @@ export const callbacks = routes('Callbacks', {
     answer: Type.Object({
       status: oneOf(['begun', 'gone', 'alone']),
       uptime_ms: Type.Optional(
-        Type.Integer({ description: 'Of `alone`: how long the process must have lived.' }),
+        Type.Integer({ description: 'For `alone`: the minimum uptime of the process.' }),
       ),
       epoch: Type.Optional(epoch),
       kind: Type.Optional(Type.String()),
@@ -124,7 +130,7 @@ export const callbacks = routes('Callbacks', {
   },
   'POST /jobs/:id/heartbeat': {
     isInternal: true,
-    summary: 'A worker lives, tells how far it has come, or leaves',
+    summary: 'Heartbeat of a worker: it is alive, reports progress, or leaves',
     body: Type.Object(
       {
         handoff: key,
@@ -139,7 +145,7 @@ export const callbacks = routes('Callbacks', {
   },
   'POST /jobs/:id/complete': {
     isInternal: true,
-    summary: 'A stage has ended; a second callback for it is a safe no-op',
+    summary: 'Report the end of a stage; a duplicate has no effect',
     body: Type.Object(
       {
         stage: stages,
@@ -152,13 +158,13 @@ export const callbacks = routes('Callbacks', {
         handoff: Type.Optional(key),
         epoch: Type.Optional(epoch),
         retry_after_ms: Type.Optional(
-          Type.Number({ minimum: 0, description: 'Asks for another try, after this time.' }),
+          Type.Number({ minimum: 0, description: 'Requests another try after this time.' }),
         ),
         retry: Type.Optional(
           Type.Boolean({
             description:
-              'Asks for another try, by the rules of the orchestrator. A failure that asks for ' +
-              'none is recorded as reported.',
+              'Requests another try, by the rules of the orchestrator. Without it, the ' +
+              'failure is recorded as reported.',
           }),
         ),
         tries: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -169,8 +175,9 @@ export const callbacks = routes('Callbacks', {
     answer: Type.Object({
       status: Type.String({
         description:
-          'The status that follows; of a failure `job_failed`, `document_failed` where the job ' +
-          'has others, `retry_scheduled` or `job_paused`; `already_advanced` for what came late.',
+          'The next status. After a failure: `job_failed`, `document_failed` if the ' +
+          'job has other documents, `retry_scheduled` or `job_paused`. ' +
+          '`already_advanced` for a late callback.',
       }),
     }),
     failures: ['forbidden', 'job_unknown', 'bad_request', 'payload_too_large'],

@@ -1,4 +1,4 @@
-/** The routes of callers: who is who, for operators with the internal key. */
+/** The routes of callers and their keys, for operators with the internal key. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
@@ -15,7 +15,7 @@ const byKey = Type.Object({
 });
 const confirm = query({
   confirm: Type.Optional(
-    Type.Literal('true', { description: 'Do it even where it cannot be taken back.' }),
+    Type.Literal('true', { description: 'Confirms a change that cannot be undone.' }),
   ),
 });
 
@@ -28,14 +28,14 @@ export const callers = routes('Callers', {
     failures: ['bad_request', 'forbidden'],
   },
   'GET /callers/:id': {
-    summary: 'One caller: what leads to it, and what it owns',
+    summary: 'One caller: its keys, and what it owns',
     params: byCaller,
     answer: schema.CallerDetail,
     isInternal: true,
     failures: ['caller_unknown', 'forbidden'],
   },
   'PUT /callers/:id/keys/:hash': {
-    summary: 'Let a key lead to this caller, as when it is rotated',
+    summary: 'Link a key to this caller, for example to rotate keys',
     params: byKey,
     query: confirm,
     answer: schema.CallerDetail,
@@ -43,7 +43,7 @@ export const callers = routes('Callers', {
     failures: ['caller_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
   },
   'DELETE /callers/:id/keys/:hash': {
-    summary: 'Let a key lead to this caller no longer',
+    summary: 'Unlink a key from this caller',
     params: byKey,
     query: confirm,
     answer: schema.CallerDetail,
@@ -51,7 +51,7 @@ export const callers = routes('Callers', {
     failures: ['caller_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
   },
   'POST /callers/:id/move': {
-    summary: 'Give what a caller owns, or one corpus of it, to another',
+    summary: 'Move everything that a caller owns, or one corpus, to another caller',
     params: byCaller,
     body: Type.Object(
       { to: id, corpus_name: Type.Optional(schema.CorpusName) },

@@ -1,4 +1,4 @@
-/** The routes of corpora, and of questions to them. */
+/** The routes of corpora, documents and search. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
@@ -7,7 +7,7 @@ import * as schema from '../schema/schema.ts';
 import { byName, query, routes } from './row.ts';
 
 const kind = Type.Optional(schema.oneOf(entityKinds));
-/** These lists are read whole: they have a bound, and no cursor. */
+/** These lists are returned whole: they have a maximum length and no cursor. */
 const entityLimit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: limits.request.entitiesMax }),
 );
@@ -19,18 +19,18 @@ const sharedWith = Type.Object({
 
 export const corpora = routes('Corpora', {
   'GET /corpora': {
-    summary: 'What can be searched, by name',
+    summary: 'Your corpora, by name',
     query: query(schema.page),
     answer: schema.pageOf(schema.Corpus),
     failures: ['bad_request'],
   },
   'GET /corpora/:name': {
-    summary: 'One corpus',
+    summary: 'One corpus with its size and cost',
     answer: schema.CorpusDetail,
     failures: ['corpus_unknown'],
   },
   'POST /corpora/:name/budget': {
-    summary: 'What a corpus may cost in all; null for no bound',
+    summary: 'Set the total budget of a corpus; null for no budget',
     body: Type.Object(
       { budget_cents: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]) },
       { additionalProperties: false },
@@ -40,31 +40,30 @@ export const corpora = routes('Corpora', {
     example: { budget_cents: null },
   },
   'POST /corpora/:name/reembed': {
-    summary:
-      'Embed a corpus anew with the model that is configured; searched with its old one until then',
+    summary: 'Embed a corpus again with the configured model; searches use the old one until then',
     body: schema.Budget,
     status: 202,
     answer: Type.Object({ name: Type.String(), job_id: Type.Union([Type.String(), Type.Null()]) }),
     failures: ['corpus_unknown', 'bad_request', 'action_not_allowed'],
   },
   'GET /corpora/:name/origins': {
-    summary: 'The addresses that text of a corpus is sent to, and those configured in this service',
+    summary: 'The services that receive text of a corpus, and those configured in this process',
     answer: schema.CorpusOrigins,
     failures: ['corpus_unknown'],
   },
   'POST /corpora/:name/origins': {
-    summary: 'Accept the configured addresses: from now on, text of the corpus is sent to them',
+    summary: 'Accept the configured services: text of the corpus may be sent to them',
     answer: schema.CorpusOrigins,
     failures: ['corpus_unknown'],
   },
   'GET /corpora/:name/entities': {
-    summary: 'Whom and what the documents of a corpus name, the most often named first',
+    summary: 'The entities in the documents of a corpus, most frequent first',
     query: query({ kind, limit: entityLimit }),
     answer: schema.pageOf(schema.Entity),
     failures: ['corpus_unknown', 'bad_request'],
   },
   'GET /corpora/:name/entities/:entity': {
-    summary: 'What is named together with an entity, the most often first',
+    summary: 'The entities that share passages with an entity, most frequent first',
     params: Type.Object({
       ...byName.properties,
       entity: Type.String({ minLength: 1, maxLength: 500 }),
@@ -79,12 +78,12 @@ export const corpora = routes('Corpora', {
     failures: ['corpus_unknown', 'action_not_allowed'],
   },
   'GET /corpora/:name/shares': {
-    summary: 'With whom a corpus is shared',
+    summary: 'The callers that a corpus is shared with',
     answer: Type.Object({ items: Type.Array(schema.Share) }),
     failures: ['corpus_unknown', 'forbidden'],
   },
   'PUT /corpora/:name/shares/:caller': {
-    summary: 'Let another caller read a corpus, or write to it as well',
+    summary: 'Share a corpus with another caller, to read or to write as well',
     params: sharedWith,
     body: Type.Object({ access: schema.ShareAccess }, { additionalProperties: false }),
     answer: schema.Share,
@@ -92,7 +91,7 @@ export const corpora = routes('Corpora', {
     example: { access: 'read' },
   },
   'DELETE /corpora/:name/shares/:caller': {
-    summary: 'Share a corpus with this caller no longer',
+    summary: 'Stop sharing a corpus with a caller',
     params: sharedWith,
     answer: Type.Object({ caller_id: Type.String(), removed: Type.Boolean() }),
     failures: ['corpus_unknown', 'forbidden'],
@@ -116,18 +115,18 @@ export const corpora = routes('Corpora', {
     failures: ['document_unknown'],
   },
   'DELETE /documents/:id': {
-    summary: 'Take a document out of its corpus',
+    summary: 'Delete a document',
     answer: Type.Object({ document_id: Type.String(), deleted: Type.Literal(true) }),
     failures: ['document_unknown'],
   },
   'GET /documents/:id/chunks': {
-    summary: 'The passages of a document, in order',
+    summary: 'The chunks of a document, in order',
     query: query(schema.page),
     answer: schema.pageOf(schema.Chunk),
     failures: ['document_unknown', 'bad_request'],
   },
   'GET /documents/:id/entities': {
-    summary: 'The names that a document mentions',
+    summary: 'The entities in a document',
     query: query({ kind, limit: entityLimit }),
     answer: schema.pageOf(schema.DocumentEntity),
     failures: ['document_unknown', 'bad_request'],
@@ -136,14 +135,14 @@ export const corpora = routes('Corpora', {
 
 export const asking = routes('Search', {
   'POST /search': {
-    summary: 'The best passages of a corpus',
+    summary: 'The best passages of a corpus for a query',
     body: schema.Search,
     answer: schema.Found,
     failures: ['bad_request', 'corpus_unknown'],
     example: { corpus_name: 'handbook', query: 'when does the workshop open', top_k: 3 },
   },
   'GET /why': {
-    summary: 'Why a document is, or is not, in the results',
+    summary: 'Why a document is, or is not, in the search results',
     query: query({
       corpus_name: schema.CorpusName,
       url: Type.String({ minLength: 1, maxLength: 4096 }),

@@ -1,4 +1,4 @@
-/** The routes of what has happened, and of what failed. */
+/** The routes of events and of the inbox. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
@@ -14,22 +14,22 @@ const lastEventId = Type.Object({ 'last-event-id': Type.Optional(Type.String()) 
 
 export const history = routes('History', {
   'GET /jobs/:id/events': {
-    summary: 'What has happened to a job, by cursor',
+    summary: 'The events of a job, by cursor',
     query: eventPage,
     answer: schema.Events,
     failures: ['job_unknown', 'bad_request'],
   },
   'GET /events': {
-    summary: 'What has happened to all that is yours, by cursor',
+    summary: 'All your events, by cursor',
     query: eventPage,
     answer: schema.Events,
     failures: ['bad_request'],
   },
   'GET /jobs/:id/stream': {
     summary:
-      'A job as it moves, until it ends: messages without a name are the job, one at each change ' +
-      'of its status; those named `event` are its events, by which a stream can be resumed. ' +
-      '204 when there is nothing more',
+      'A job, live, until it ends: unnamed messages carry the job, one per change of its ' +
+      'status; messages named `event` carry its events, by which a stream can be ' +
+      'resumed. 204 when there is nothing more',
     query: streamQuery,
     headers: lastEventId,
     answer: Type.String(),
@@ -37,7 +37,7 @@ export const history = routes('History', {
     failures: ['job_unknown', 'bad_request', 'too_many_streams'],
   },
   'GET /stream': {
-    summary: 'The events of all that is yours as they happen, as messages named `event`',
+    summary: 'All your events, live, as messages named `event`',
     query: streamQuery,
     headers: lastEventId,
     answer: Type.String(),
@@ -53,7 +53,7 @@ export const inbox = routes('Inbox', {
     failures: ['item_unknown'],
   },
   'GET /inbox': {
-    summary: 'What failed, by cause, with advice',
+    summary: 'Failed documents by cause, with advice',
     query: query({
       corpus_name: corpusName,
       cause: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
@@ -63,14 +63,14 @@ export const inbox = routes('Inbox', {
     failures: ['bad_request'],
   },
   'POST /inbox/retry': {
-    summary: 'Try failed documents again, each from its failed step',
+    summary: 'Retry failed documents, each from its failed step',
     body: schema.Chosen,
     answer: Type.Object({ retried: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],
     example: { all: true },
   },
   'POST /inbox/discard': {
-    summary: 'Take failed documents out of the inbox for good',
+    summary: 'Discard failed documents',
     body: schema.Chosen,
     answer: Type.Object({ discarded: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],

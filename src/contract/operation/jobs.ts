@@ -63,34 +63,34 @@ export const jobs = routes('Jobs', {
     failures: ['bad_request'],
   },
   'GET /jobs/:id': {
-    summary: 'Where a job stands',
+    summary: 'The state of a job',
     answer: schema.JobDetail,
     failures: ['job_unknown'],
   },
   'GET /jobs/:id/items': {
-    summary: 'The documents of a job, each with why it is where it is',
+    summary: 'The documents of a job, each with an explanation of its state',
     query: query(schema.page),
     answer: schema.pageOf(schema.Item),
     failures: ['job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/cancel': {
-    summary: 'End what is open of a job; what is done stays',
+    summary: 'Cancel the open documents of a job; finished ones stay',
     answer: schema.CancelReceipt,
     failures: ['job_unknown', 'action_not_allowed'],
   },
   'POST /jobs/:id/pause': {
-    summary: 'Stop a job where it is',
+    summary: 'Pause a job',
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed'],
   },
   'POST /jobs/:id/resume': {
-    summary: 'Go on with a paused job, perhaps with a higher budget',
+    summary: 'Resume a paused job, optionally with a higher budget',
     body: schema.Budget,
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed', 'bad_request'],
   },
   'POST /jobs/:id/retry': {
-    summary: 'Run what failed or was canceled again, each document from where it stopped',
+    summary: 'Retry failed and canceled documents, each from where it stopped',
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed'],
   },
@@ -98,20 +98,20 @@ export const jobs = routes('Jobs', {
 
 export const webhooks = routes('Webhooks', {
   'GET /jobs/:id/deliveries': {
-    summary: "What was told of a job's end to its webhook, and whether it was taken",
+    summary: 'The webhook deliveries of a job, with their results',
     query: query(schema.page),
     answer: schema.pageOf(schema.Delivery),
     failures: ['job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/deliveries/:delivery/replay': {
-    summary: 'Tell it again, under the same id',
+    summary: 'Send a webhook again, under the same id',
     params: Type.Object({ ...byId.properties, delivery: Type.String({ maxLength: 64 }) }),
     status: 202,
     answer: schema.Delivery,
     failures: ['job_unknown', 'delivery_unknown'],
   },
   'GET /webhooks/secret': {
-    summary: 'The secret by which your webhooks are signed',
+    summary: 'The secret that signs your webhooks',
     answer: Type.Object({ secret: Type.String() }),
     failures: ['action_not_allowed'],
   },

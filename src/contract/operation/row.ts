@@ -1,4 +1,4 @@
-/** What a row of the table of routes says, and the parts that several rows have. */
+/** The columns of the route table, and parts that several rows share. */
 import Type, { type TSchema } from 'typebox';
 import type { FailureCode } from '../../kernel/failure/failure.ts';
 import { CorpusName } from '../schema/parts.ts';
@@ -12,15 +12,15 @@ export interface Route {
   readonly headers?: TSchema;
   readonly status: number;
   readonly answer: TSchema;
-  /** What the answer is, where it is not JSON. */
+  /** The media type of the response, if it is not JSON. */
   readonly media?: 'text/event-stream' | 'text/plain' | 'text/html';
-  /** What comes in, where it is not JSON. */
+  /** The media type of the request, if it is not JSON. */
   readonly takes?: 'multipart/form-data';
-  /** The fields of what comes in, where it is a form. */
+  /** The form fields of the request, if it is a form. */
   readonly form?: TSchema;
-  /** Needs no key, and is not counted. */
+  /** Requires no key and is not rate limited. */
   readonly isOpen?: boolean;
-  /** Only for services of Pawl, which are not counted. */
+  /** Only for services of Pawl, which are not rate limited. */
   readonly isInternal?: boolean;
   readonly failures: readonly FailureCode[];
   /** Shown in the documentation, and sent to a running server by a test. */

@@ -1,4 +1,4 @@
-/** The route of how a document came to be what it is. */
+/** The route of the runs of a document. */
 
 import { pageOf } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
@@ -6,7 +6,7 @@ import { query, routes } from './row.ts';
 
 export const runs = routes('Corpora', {
   'GET /documents/:id/items': {
-    summary: 'Every time that a document was worked on, newest first',
+    summary: 'All runs of a document, newest first',
     query: query(schema.page),
     answer: pageOf(schema.Item),
     failures: ['document_unknown', 'bad_request'],

@@ -12,23 +12,23 @@ export const service = routes('Service', {
   },
   'GET /readyz': {
     ...open,
-    summary: 'Store, queue and provider can be used; 503 where one cannot',
+    summary: 'Whether store, queue and provider are usable; 503 if one is not',
     answer: schema.Ready,
   },
   'GET /metrics': {
     ...open,
-    summary: 'Figures for Prometheus',
+    summary: 'Metrics for Prometheus',
     answer: Type.String(),
     media: 'text/plain',
   },
   'GET /openapi.json': {
     ...open,
-    summary: 'This description',
+    summary: 'This API as an OpenAPI document',
     answer: Type.Record(Type.String(), Type.Unknown()),
   },
   'GET /docs': {
     ...open,
-    summary: 'This description, for people',
+    summary: 'This API as a page',
     answer: Type.String(),
     media: 'text/html',
   },

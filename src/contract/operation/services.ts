@@ -1,4 +1,4 @@
-/** The services, for who wants one of them and no job: answered at once, or put on a queue. */
+/** The single services without a job: a direct response, or a queue. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { closed, nullable, oneOf, Url } from '../schema/parts.ts';
@@ -7,7 +7,7 @@ import { routes } from './row.ts';
 const jobId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
 const textsMax = limits.budget.requestInputsMax;
 const texts = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: textsMax });
-const told = { job_id: nullable(Type.String()) };
+const jobReference = { job_id: nullable(Type.String()) };
 /** Warnings are a list. */
 const sentences = Type.Unsafe<readonly string[]>(Type.Array(Type.String()));
 const meta = Type.Record(
@@ -33,7 +33,7 @@ const vectors = {
   cost_cents: Type.Number(),
 };
 
-export const Cut = Type.Object({
+export const TextChunk = Type.Object({
   chunk_id: Type.String(),
   ordinal: Type.Integer(),
   heading: Type.String(),
@@ -45,9 +45,9 @@ export const Cut = Type.Object({
 
 export const services = routes('Services', {
   'POST /scrape': {
-    summary: 'The text of a page, at once: within 30 seconds, or 504',
+    summary: 'The text of a page, within 30 seconds, or 504',
     body: Type.Object({ url: Url, job_id: jobId }, closed),
-    answer: Type.Object({ ...told, ...page }),
+    answer: Type.Object({ ...jobReference, ...page }),
     failures: [
       ...(['bad_request', 'invalid_url', 'private_address', 'robots_disallowed'] as const),
       ...(['http_404', 'no_usable_content', 'unsupported_mime', 'http_5xx'] as const),
@@ -55,23 +55,23 @@ export const services = routes('Services', {
     ],
   },
   'POST /chunk': {
-    summary: 'The pieces that a text is cut into: within 10 seconds, or 504',
+    summary: 'The chunks of a text, within 10 seconds, or 504',
     body: Type.Object({ text: Type.String({ minLength: 1 }), job_id: jobId }, closed),
-    answer: Type.Object({ ...told, chunks: Type.Array(Cut) }),
+    answer: Type.Object({ ...jobReference, chunks: Type.Array(TextChunk) }),
     failures: ['bad_request', 'payload_too_large', 'source_too_large', 'timeout_soft'],
     example: { text: '# Opening times\n\nThe workshop opens at nine.' },
   },
   'POST /embed': {
-    summary: 'The vectors of a few texts: within 60 seconds, or 504',
+    summary: 'The vectors of a few texts, within 60 seconds, or 504',
     body: Type.Object({ texts, model: Type.Optional(Type.String()), job_id: jobId }, closed),
-    answer: Type.Object({ ...told, ...vectors }),
+    answer: Type.Object({ ...jobReference, ...vectors }),
     failures: ['bad_request', 'provider_unavailable', 'provider_bad_request', 'timeout_soft'],
     example: { texts: ['The workshop opens at nine.'] },
   },
   'POST /enqueue': {
     summary:
-      'The same for slow inputs, from a queue. A job that is named is called back; otherwise the ' +
-      'result is fetched by its `id`',
+      'The same from a queue, for slow inputs. With a `job_id`, the job is called back; ' +
+      'without one, fetch the result by its `id`',
     body: Type.Object(
       {
         url: Type.Optional(Url),
@@ -83,9 +83,9 @@ export const services = routes('Services', {
     ),
     status: 202,
     answer: Type.Object({
-      ...told,
+      ...jobReference,
       status: oneOf(['queued']),
-      id: nullable(Type.String({ description: 'To fetch the result by; null with a job_id.' })),
+      id: nullable(Type.String({ description: 'The id of the result; null with a job_id.' })),
     }),
     failures: [
       ...(['bad_request', 'invalid_url', 'private_address', 'forbidden'] as const),
@@ -93,7 +93,7 @@ export const services = routes('Services', {
     ],
   },
   'GET /enqueue/:id': {
-    summary: 'What came of POST /enqueue without a job, for just under an hour',
+    summary: 'The result of POST /enqueue without a job, for just under an hour',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
     answer: Type.Object({
       id: Type.String(),

@@ -1,4 +1,4 @@
-/** The route about what the service is busy with. */
+/** The route of workers and current limits. */
 import Type from 'typebox';
 import { Count, nullable, time } from '../schema/parts.ts';
 import { routes } from './row.ts';
@@ -10,7 +10,7 @@ export const System = Type.Object({
     Type.Object({
       worker: Type.String(),
       beat_at: time,
-      items: Type.Integer({ minimum: 0, description: 'Documents that it holds a lease on.' }),
+      items: Type.Integer({ minimum: 0, description: 'Documents that it has a lease on.' }),
     }),
   ),
   domains: Type.Array(
@@ -19,10 +19,13 @@ export const System = Type.Object({
       at_once: Count,
       interval_ms: Count,
       next_at: nullable(time),
-      reading: Type.Integer({ minimum: 0, description: 'Your documents past its gate.' }),
-      waiting: Type.Integer({ minimum: 0, description: 'Documents behind its gate.' }),
+      reading: Type.Integer({ minimum: 0, description: 'Your documents that are being fetched.' }),
+      waiting: Type.Integer({
+        minimum: 0,
+        description: 'Documents that wait for the limits of the domain.',
+      }),
     }),
-    { description: 'The domains that you read from now, and their pace.' },
+    { description: 'The domains that you are fetching from, and their limits.' },
   ),
   providers: Type.Array(
     Type.Object({
@@ -33,14 +36,17 @@ export const System = Type.Object({
       tokens_left: left,
       closed_until: nullable(time),
     }),
-    { description: 'What each provider may still be asked for in this minute, by this process.' },
+    {
+      description:
+        'The remaining requests and tokens of this process at each provider, this minute.',
+    },
   ),
   caller: Type.Object({ caller_id: Type.String(), tier: nullable(Type.String()) }),
 });
 
 export const system = routes('Service', {
   'GET /system': {
-    summary: 'Who is at work, and what the pace of domains and providers allows now',
+    summary: 'The running workers, and the current limits of domains and providers',
     answer: System,
     failures: [],
   },

@@ -7,7 +7,7 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(part: T) =
 
 export const Caller = Type.Object({
   caller_id: Type.String(),
-  name: nullable(Type.String({ description: 'What Membership or the list of keys calls it.' })),
+  name: nullable(Type.String({ description: 'The id from Membership or the list of keys.' })),
   keys: Count,
   jobs: Count,
   created_at: Type.String(),
@@ -24,7 +24,7 @@ export const CallerDetail = Type.Object({
       created_at: Type.String(),
     }),
   ),
-  corpora: Type.Array(Type.String(), { description: 'Its corpora, as it names them.' }),
+  corpora: Type.Array(Type.String(), { description: 'Its corpora, under the names that it uses.' }),
 });
 
 export type Caller = Static<typeof Caller>;

@@ -1,4 +1,4 @@
-/** The shapes of corpora and of what is in them. */
+/** The schemas of corpora and their content. */
 import Type, { type Static } from 'typebox';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { Count as count, nullable, pageNumber, spent, time } from './parts.ts';
@@ -20,19 +20,23 @@ export const ShareAccess = Type.Union([Type.Literal('read'), Type.Literal('write
 
 export const Share = Type.Object({
   caller_id: Type.String(),
-  name: nullable(Type.String({ description: 'What Membership or the list of keys calls it.' })),
+  name: nullable(Type.String({ description: 'The id from Membership or the list of keys.' })),
   access: ShareAccess,
   created_at: time,
 });
 
 export const CorpusDetail = Type.Object({
   ...Corpus.properties,
-  model: nullable(Type.String({ description: 'Whose vectors are searched.' })),
-  next_model: nullable(Type.String({ description: 'While the corpus is embedded anew.' })),
+  model: nullable(Type.String({ description: 'The model whose vectors are searched.' })),
+  next_model: nullable(
+    Type.String({ description: 'The new model, while the corpus is embedded again.' }),
+  ),
   access: Type.Union([Type.Literal('own'), Type.Literal('write'), Type.Literal('read')], {
-    description: 'What the caller may do with it.',
+    description: 'The access rights of the caller.',
   }),
-  shares: Type.Array(Share, { description: 'With whom it is shared; shown to its owner.' }),
+  shares: Type.Array(Share, {
+    description: 'The callers that it is shared with; only shown to its owner.',
+  }),
   ...spent,
 });
 
@@ -59,9 +63,10 @@ export const Document = Type.Object({
       minimum: 0,
       maximum: 1,
       description:
-        'The share of the text that was kept: words outside navigation of a web page, pages of a ' +
-        `PDF, rows of a table. Below ${partlyReadBelow} the document was read in part. Null: it ` +
-        'was read before Pawl measured this, and counts as fully read.',
+        'The share of the text that was kept: words outside the navigation of a web page, ' +
+        `pages of a PDF, rows of a table. Below ${partlyReadBelow} the document counts as ` +
+        'partly read. Null: it was read by a Pawl that did not measure this, and counts as ' +
+        'fully read.',
     }),
   ),
   warnings: Type.Array(Type.String(), {
@@ -93,7 +98,7 @@ export const Entity = Type.Object({
 export const RelatedEntity = Type.Object({
   kind: Type.String(),
   name: Type.String(),
-  passages: Type.Integer({ minimum: 0, description: 'In which both are named.' }),
+  passages: Type.Integer({ minimum: 0, description: 'Passages that name both.' }),
   documents: count,
 });
 

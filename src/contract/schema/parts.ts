@@ -1,8 +1,8 @@
-/** What many shapes are made of. */
+/** Parts that several schemas share. */
 import Type, { type TSchema } from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 
-/** What comes in has these fields and no others: a misspelt one is not silently ignored. */
+/** Requests may only have the defined fields, so that a misspelt one is not silently ignored. */
 export const closed = { additionalProperties: false } as const;
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
@@ -11,12 +11,12 @@ export const oneOf = <const Names extends readonly string[]>(names: Names) =>
 export const time = Type.String({ format: 'date-time' });
 export const Count = Type.Integer({ minimum: 0 });
 export const pageNumber = nullable(
-  Type.Integer({ minimum: 1, description: 'The page or slide on which it begins.' }),
+  Type.Integer({ minimum: 1, description: 'The page or slide on which it starts.' }),
 );
 export const Url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
-/** `NAME`, or `NAME@CALLER` for a corpus that was begun by another caller. */
+/** `NAME`, or `NAME@CALLER` for a corpus of another caller. */
 export const CorpusName = Type.String({ pattern: limits.corpus.fullNamePattern.source });
-/** A job that names none, or null, goes into the corpus of this name. */
+/** The corpus of a job without a corpus name, or with null. */
 export const CorpusNameOrNone = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -41,17 +41,17 @@ export const pageOf = <Schema extends TSchema>(items: Schema) =>
 
 export const Tokens = Type.Object({ in: Count, out: Count });
 
-/** What something has cost, and what it may. */
+/** Cost and budget. */
 export const spent = {
   cost_cents: Type.Number(),
   tokens: Tokens,
   tokens_unpriced: Type.Integer({
     minimum: 0,
-    description: 'Tokens among them whose price nobody knows.',
+    description: 'Tokens whose price is unknown.',
   }),
   tokens_saved: Type.Integer({
     minimum: 0,
-    description: 'Not paid for, because they had been before.',
+    description: 'Tokens that did not have to be paid again.',
   }),
   saved_cents: Type.Number(),
   budget_cents: nullable(Type.Number()),
@@ -60,21 +60,21 @@ export const spent = {
 export const wallSeconds = Type.Integer({
   minimum: 1,
   maximum: limits.job.wallClockMs / 1000,
-  description: 'How long the job may run before what is open of it ends as failed; 7 days at most.',
+  description: 'How long the job may run before its open documents fail; 7 days at most.',
 });
 
-/** How long a job may run, and until when. */
+/** The time limit and the deadline of a job. */
 export const wallClock = {
   max_wall_seconds: wallSeconds,
   deadline_at: nullable(
     Type.String({
       format: 'date-time',
-      description: 'When its time is over; null while its clock stands: queued, paused, ended.',
+      description: 'The deadline; null while the clock is stopped: queued, paused or ended.',
     }),
   ),
 };
 
-/** Seven counts of a job, by the names under which outside tools know them. */
+/** Seven counters of a job, under the names that external tools use. */
 export const Counters = Type.Object({
   urls_total: Count,
   urls_enqueued: Count,
@@ -87,7 +87,7 @@ export const Counters = Type.Object({
 
 export const lastError = {
   last_error_kind: nullable(
-    Type.String({ description: 'What failed last: while it waits for a retry, and at its end.' }),
+    Type.String({ description: 'The last error, while a retry is pending and after the end.' }),
   ),
   last_error_code: nullable(Type.String()),
 };

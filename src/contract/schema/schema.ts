@@ -1,6 +1,6 @@
 /**
- * The shapes that go in and out, each written once: what is checked, the TypeScript types and the
- * OpenAPI document all come from here.
+ * Request and response schemas, each defined once. Validation, TypeScript types and the OpenAPI
+ * document are derived from them.
  */
 import Type, { type Static } from 'typebox';
 import { lanes } from '../../engine/command/admission.ts';
@@ -36,7 +36,7 @@ export * from './caller.ts';
 export * from './corpus.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './parts.ts';
 
-/** `cheap` leaves what providers take to their batches: half the price, within a day. */
+/** `cheap` uses the batches of providers: half the price, within a day. */
 export const lane = oneOf(lanes);
 
 const stages = ['scraping', 'chunking', 'embedding'] as const;
@@ -84,7 +84,7 @@ export const NewJob = Type.Object(
     lane: Type.Optional(lane),
     webhook_url: Type.Optional(url),
     budget_cents: Type.Optional(
-      Type.Number({ minimum: 0, description: 'The job is paused before it would cost more.' }),
+      Type.Number({ minimum: 0, description: 'The job is paused before it costs more.' }),
     ),
     max_wall_seconds: Type.Optional(wallSeconds),
   },
@@ -113,7 +113,7 @@ export const Job = Type.Object({
   job_id: Type.String(),
   status: oneOf(stageMachine.states),
   state: oneOf(jobMachine.states),
-  message: Type.String({ description: 'What people read for this status.' }),
+  message: Type.String({ description: 'The message for this status.' }),
   type: oneOf(['ingest', 'crawl', 'reembed']),
   url: nullable(Type.String()),
   corpus_name: Type.String(),
@@ -129,12 +129,10 @@ export const Job = Type.Object({
   eta_seconds: nullable(count),
   counters: Counters,
   ...spent,
-  pause_reason: nullable(
-    Type.String({ description: 'Why it is paused, where nobody asked for it.' }),
-  ),
+  pause_reason: nullable(Type.String({ description: 'Why it was paused automatically.' })),
   ...wallClock,
   actions: Type.Array(oneOf(jobMachine.actions)),
-  failed_stage: Type.Optional(Type.String({ description: 'Only where status is failed.' })),
+  failed_stage: Type.Optional(Type.String({ description: 'Only if status is failed.' })),
   ...lastError,
   error: Type.Optional(ErrorDetail),
   created_at: time,
@@ -148,15 +146,15 @@ export const JobDetail = Type.Object({
   ...Job.properties,
   counters: Type.Object({
     ...Counters.properties,
-    steps: Type.Record(Type.String(), count, { description: 'How many items are at each step.' }),
+    steps: Type.Record(Type.String(), count, { description: 'The number of items at each step.' }),
   }),
   items_unchanged: Type.Integer({
     minimum: 0,
-    description: 'Done without a new generation: they are as they were.',
+    description: 'Done without a new generation, because they had not changed.',
   }),
   documents_partly_read: Type.Integer({
     minimum: 0,
-    description: 'Documents that the job read in part. Counted when the job has ended.',
+    description: 'Documents of the job that were only partly read. Counted when the job has ended.',
   }),
   causes: Type.Array(
     Type.Object({
@@ -169,7 +167,7 @@ export const JobDetail = Type.Object({
     }),
   ),
   attempt: Type.Integer({
-    description: 'The try that it is in, or an open item of it; 1 is the first.',
+    description: 'The current try of the job or of an open item; 1 is the first.',
   }),
   next_retry_at: nullable(time),
 });
@@ -190,7 +188,7 @@ export const JobMoved = Type.Object({
 });
 
 export const Delivery = Type.Object({
-  delivery_id: Type.String({ description: 'The `webhook-id` that its receiver sees.' }),
+  delivery_id: Type.String({ description: 'The `webhook-id` that the receiver sees.' }),
   type: Type.String(),
   url: Type.String(),
   state: oneOf(['pending', 'delivered', 'failed']),
@@ -210,19 +208,21 @@ export const Item = Type.Object({
   source: Type.String(),
   source_kind: Type.String(),
   step: Type.String(),
-  reached: Type.Array(Type.String(), { description: 'Every step that is done, in order.' }),
+  reached: Type.Array(Type.String(), { description: 'The completed steps, in order.' }),
   waits_on: nullable(oneOf(waits)),
   lease: nullable(Type.Object({ worker: Type.String(), epoch: Type.Integer() })),
   working: nullable(Type.Object({ step: Type.String(), done: count, total: count })),
   attempt: Type.Integer({
-    description: 'The try that it is in; of one that failed, how many tries were made.',
+    description: 'The current try; of a failed item, the number of tries.',
   }),
   retry_count: count,
   ...lastError,
   next_retry_at: nullable(time),
   error: nullable(ErrorDetail),
   advice: nullable(Type.String()),
-  explanation: Type.String({ description: 'Where it is, why, and what happens next.' }),
+  explanation: Type.String({
+    description: 'The current state, the reason, and what happens next.',
+  }),
   cost_cents: Type.Number(),
   tokens: Tokens,
   actions: Type.Array(oneOf(itemWait.actions)),
@@ -244,7 +244,10 @@ export const Event = Type.Object({
   detail: Type.Record(Type.String(), Type.Unknown()),
 });
 
-/** Whoever has read up to `last_seq` has missed nothing; it may be beyond the last one shown. */
+/**
+ * A client that has read up to `last_seq` has missed nothing; it may be beyond the last event
+ * shown.
+ */
 export const Events = Type.Object({
   items: Type.Array(Event),
   last_seq: count,
@@ -254,7 +257,7 @@ export const Events = Type.Object({
 
 export const Cause = Type.Object({
   cause: Type.String(),
-  fingerprint: Type.String({ description: 'The code, and the domain where there is one.' }),
+  fingerprint: Type.String({ description: 'The code, and the domain if there is one.' }),
   domain: nullable(Type.String()),
   count,
   sentence: Type.String(),
@@ -270,7 +273,7 @@ export const Inbox = Type.Object({
   next_cursor: nullable(Type.String()),
 });
 
-/** What it may cost from now on; nothing said: as before. */
+/** The new budget; if absent, the budget stays. */
 export const Budget = Type.Object(
   { budget_cents: Type.Optional(Type.Number({ minimum: 0 })) },
   closed,
@@ -308,7 +311,8 @@ export const Hit = Type.Object({
   chunk_id: Type.String(),
   text: Type.String(),
   score: Type.Number({
-    description: 'Comparable within one answer only: the best of a query is near 1, however poor.',
+    description:
+      'Only comparable within one response: the best result of a query is near 1, however poor.',
   }),
   source_url: Type.String(),
   document_id: Type.String(),
@@ -358,7 +362,7 @@ export const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 
 export const Ready = Type.Object({
   ready: Type.Boolean(),
-  /** By what is checked: what a process does not have is absent. */
+  /** By check name. Unused parts are absent. */
   checks: Type.Record(Type.String(), Check),
 });
 

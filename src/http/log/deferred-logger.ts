@@ -1,4 +1,4 @@
-/** The log for what begins before the server, whose log it is; and what is written of audits. */
+/** The log for parts that start before the server, which owns the log; and the audit log. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Audit, AuditRecord } from '../../access/audit.ts';
 import { callerTypes, localCaller } from '../../access/caller.ts';
@@ -16,14 +16,14 @@ export class LateLogger {
     this.#onError = onError;
   }
 
-  /** Where others may ask, audits are written whatever the level is, unless there is no log. */
+  /** With remote callers, audits are written at every log level, unless the log is off. */
   open(log: FastifyBaseLogger, audits: LogOptions | undefined): void {
     this.#log = log;
     this.#audits = audits?.level === 'silent' ? undefined : audits;
   }
 
   readonly failed: OnError = (what, error) => {
-    const message = 'background work failed, and will be tried again';
+    const message = 'background work failed and will be retried';
     this.#log?.error({ err: error, what }, message);
     this.#onError?.(what, error);
   };
@@ -50,7 +50,7 @@ export class LateLogger {
   }
 }
 
-/** The caller as it was when the job was accepted. */
+/** The caller at the time when the job was accepted. */
 export function auditEnd(audit: Audit, end: EndRow): void {
   const { caller: callerId, caller_name, caller_type, caller_tier: tier } = end;
   const shownId = caller_name ?? callerId;

@@ -5,21 +5,21 @@ import Fastify from 'fastify';
 import type { Event } from '../../observe/event.ts';
 import { loggerOptions, logTransitions } from './logger.ts';
 
-test('a line has no pid, no host and no folder of the machine in it', () => {
+test('a line contains no pid, host or folder of the machine', () => {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   const { log } = Fastify({ logger: loggerOptions({ level: 'info', write }) });
   log.info({ job_id: 'j' }, 'accepted');
   log.error({ err: Object.assign(new Error('/home/ada/x'), { code: 'ENOSPC' }) }, 'it failed');
-  const [told, failed] = lines.map((line) => JSON.parse(line));
-  assert.deepEqual(Object.keys(told), ['level', 'time', 'job_id', 'msg']);
+  const [info, failed] = lines.map((line) => JSON.parse(line));
+  assert.deepEqual(Object.keys(info), ['level', 'time', 'job_id', 'msg']);
   assert.deepEqual([failed.err.type, failed.err.message], ['Error', 'ENOSPC']);
   assert.match(failed.err.stack, /^\s+at .*src\/http\/log\/logger\.test\.ts:\d+/);
   const all = lines.join('');
   assert.equal(all.includes(process.cwd()) || all.includes(hostname()), false);
 });
 
-test('a line of a job has the from, to, reason and attempt of the move itself', () => {
+test('a line of a job has the from, to, reason and attempt of the move', () => {
   const lines: object[] = [];
   const log = { info: (fields: object) => void lines.push(fields), debug: () => undefined };
   const detail = { from: 'retry_pending', to: 'running', reason: 'the time of a retry has come' };

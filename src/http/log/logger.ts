@@ -1,11 +1,11 @@
 /**
- * The service's log: one JSON object a line. Only fields that are named here and in the calls are
- * logged; never headers, queries, bodies or the text of documents.
+ * The log of the service: one JSON object per line. Logged fields are named here and in the calls;
+ * headers, queries, bodies and document text are never logged.
  */
 import type { FastifyServerOptions } from 'fastify';
 import { framesOf } from '../../observe/frames.ts';
 import type { LogLevel } from '../../observe/log.ts';
-import type { Told } from '../../service/stream/news.ts';
+import type { PublishedEvent } from '../../service/stream/news.ts';
 
 export interface LogOptions {
   readonly level: LogLevel;
@@ -16,9 +16,9 @@ export function loggerOptions({ level, write }: LogOptions): FastifyServerOption
   return {
     level,
     stream: { write },
-    // Neither pid nor host: the log collector adds where a line comes from.
+    // Without pid and host: log collectors add them.
     base: null,
-    // The second line of defence: no caller should log these in the first place.
+    // A second safeguard: callers should not pass these at all.
     redact: {
       paths: [
         '*.authorization',
@@ -40,7 +40,7 @@ export function loggerOptions({ level, write }: LogOptions): FastifyServerOption
   };
 }
 
-/** An error by its name and where it was thrown: its message may quote what it failed on. */
+/** An error by its name and stack position, because its message may quote private input. */
 function errorShape(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const { name, stack = '' } = error;
@@ -57,9 +57,9 @@ interface TransitionLog {
   debug(fields: object, message: string): void;
 }
 
-/** Every transition, as the history has it: those of jobs as info, those of items as debug. */
-export function logTransitions(log: TransitionLog, told: readonly Told[]): void {
-  for (const { event, jobKey } of told) {
+/** Every transition, as in the history; those of items only at debug level. */
+export function logTransitions(log: TransitionLog, published: readonly PublishedEvent[]): void {
+  for (const { event, jobKey } of published) {
     const { kind, itemId, step, attempt, worker, detail = {} } = event;
     const { from, to, reason, code } = detail;
     const fields = {

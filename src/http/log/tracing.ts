@@ -1,4 +1,4 @@
-/** The spans of requests, steps and calls of models, from what the service sees of them anyway. */
+/** Spans of requests, steps and model calls, from data that the service has anyway. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { World } from '../../kernel/world.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type Trace,
   traceOfJob,
 } from '../../observe/trace.ts';
-import type { Told } from '../../service/stream/news.ts';
+import type { PublishedEvent } from '../../service/stream/news.ts';
 
 export function requestSpan(request: FastifyRequest, reply: FastifyReply, now: number): Span {
   const { method, routeOptions, id, headers } = request;
@@ -36,9 +36,9 @@ export function requestSpan(request: FastifyRequest, reply: FastifyReply, now: n
   };
 }
 
-/** Of the steps that this process ran, and of the jobs that it accepted no less than of others. */
-export function stepSpans(told: readonly Told[], worker: string): Span[] {
-  return told.flatMap(({ event, jobKey }) => {
+/** Covers all steps that this process ran, also for jobs that another process accepted. */
+export function stepSpans(published: readonly PublishedEvent[], worker: string): Span[] {
+  return published.flatMap(({ event, jobKey }) => {
     const { kind, step, at, detail = {}, seq, itemId, attempt } = event;
     const isFailed = kind === 'step_failed';
     if ((kind !== 'step_completed' && !isFailed) || event.worker !== worker) return [];

@@ -1,4 +1,4 @@
-/** The interactive attempt: what is staged for it, and the one button. */
+/** The interactive attempt: its staged sources, and its actions. */
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import type { StagedSource, StagingRequest } from '../../attempt/staging/staging.ts';
 import { viewOfSource } from '../../attempt/view.ts';
@@ -33,7 +33,7 @@ export function attemptRoutes(service: Service) {
   } satisfies Partial<Handlers>;
 }
 
-/** All that one request brings is staged, or nothing of it. */
+/** All sources of one request are staged, or none. */
 async function stage(service: Service, ask: Ask<'POST /staging'>) {
   const request = service.attempt.staging.open(ask.caller.callerId);
   try {
@@ -45,7 +45,7 @@ async function stage(service: Service, ask: Ask<'POST /staging'>) {
     throw error;
   }
   const staged = await request.commit();
-  if (staged.length === 0) throw new Failure('sources_empty', 'there is nothing in the request');
+  if (staged.length === 0) throw new Failure('sources_empty', 'the request contains no sources');
   ask.log.info({ sources: staged.length }, 'staged');
   return { items: staged.map((source) => stagedShape(viewOfSource({ staged: source }))) };
 }
@@ -71,8 +71,9 @@ function stagePart(
     const message = `${JSON.stringify(fieldname)} is neither a file nor a field url or path`;
     throw new Failure('bad_request', message);
   }
-  // Whoever may name a path reads with the rights of this process.
-  if (!isLocal) throw new Failure('forbidden', 'paths are for callers on this machine: send files');
+  // A caller that may name a path reads with the rights of this process.
+  if (!isLocal)
+    throw new Failure('forbidden', 'only local callers may name paths: upload the files instead');
   return request.path(value);
 }
 

@@ -1,4 +1,4 @@
-/** Batch tasks: submit, look, read, cancel. Their provider is called by others, later. */
+/** Batch tasks: submit, list, show, output, cancel. Background work calls the provider later. */
 import { Readable } from 'node:stream';
 import { outputOf, unknown } from '../../engine/batch/commands.ts';
 import { readWaiting } from '../../engine/batch/waiting.ts';
@@ -49,7 +49,7 @@ export function batchRoutes(service: Service) {
       shown(await ownTask(service, caller.callerId, params.id)),
     'GET /batch/tasks/:id/output': async ({ caller, params, reply }) => {
       const row = await ownTask(service, caller.callerId, params.id);
-      // Results may be larger than what this process should hold.
+      // Results may be larger than the memory of this process, so they are streamed.
       const pieces = Readable.from(await outputOf(row, service.blobs));
       reply.type('application/json').send(pieces);
       return undefined;
@@ -61,7 +61,7 @@ export function batchRoutes(service: Service) {
   } satisfies Partial<Handlers>;
 }
 
-/** A task of somebody else is not there. */
+/** A task of another caller is answered as unknown. */
 async function ownTask({ database }: Service, caller: string, key: string): Promise<BatchTaskRow> {
   const row = await getBatchTask(database, key, caller);
   if (row) return row;

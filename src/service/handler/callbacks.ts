@@ -1,4 +1,4 @@
-/** The doors of the orchestrator for workers in other processes. */
+/** The orchestrator's routes for workers in other processes. */
 
 import type { BodyOf } from '../../contract/contract.ts';
 import type { OrchestratorClient } from '../../handoff/orchestrator/callbacks.ts';
@@ -37,7 +37,7 @@ export function callbackRoutes(client: OrchestratorClient) {
   } satisfies Partial<Handlers>;
 }
 
-/** What names a question could take it from the worker that is at it. */
+/** A request that names a handoff could take it from the worker that runs it. */
 function checkSigned({ isSigned }: Ask<'POST /jobs/:id/begin'>['request']): void {
   if (isSigned) return;
   throw new Failure('forbidden', 'a callback that names a handoff must be signed');
@@ -47,7 +47,7 @@ function failureOf(body: BodyOf<'POST /jobs/:id/complete'>) {
   if (body.status === 'success') return undefined;
   const { error_code: code, error_message: message, retry_after_ms, tries, retry, context } = body;
   if (code === undefined) {
-    throw new Failure('bad_request', 'a stage that failed must say so with an error_code');
+    throw new Failure('bad_request', 'a failed stage must have an error_code');
   }
   return { code, message: message ?? code, retry_after_ms, tries, retry, context };
 }

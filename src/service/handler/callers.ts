@@ -1,4 +1,4 @@
-/** Callers and their keys, for operators; and with whom owners share their corpora. */
+/** Callers and their keys, for operators; and the shares of corpora, for owners. */
 
 import { type CallerView, viewCaller } from '../../access/caller-view.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -11,7 +11,7 @@ import { ownCorpus } from './corpora.ts';
 
 export function callerRoutes(service: Service) {
   const { database, callers, audit } = service;
-  /** Whoever reads next, in this process, reads what has changed. */
+  /** The next read in this process sees the change. */
   const changed = (): void => {
     service.directory?.forget();
     service.corpora.forget();
@@ -69,8 +69,8 @@ export function shareRoutes(service: Service) {
       const { access } = ask.body;
       const guest = await callers.share(share, access);
       corpora.forget();
-      const told = { corpus_name: name, with: guest.name ?? guest.id, access };
-      audit.emit('corpus_shared', ask.caller, told);
+      const shared = { corpus_name: name, with: guest.name ?? guest.id, access };
+      audit.emit('corpus_shared', ask.caller, shared);
       const rows = await listShares(database, share.place);
       const [row] = rows.filter(({ caller }) => caller === guest.id);
       const now = { caller: guest.id, name: guest.name, access, created_at: database.now() };

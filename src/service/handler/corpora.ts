@@ -1,4 +1,4 @@
-/** Corpora, and the documents in them. */
+/** Corpora and their documents. */
 
 import { checkAccess, unknownCorpus } from '../../access/corpus-directory.ts';
 import { listVisibleCorpora, visibleCorpus } from '../../access/visible-corpora.ts';
@@ -140,7 +140,7 @@ function listsOf({ recorded, configured }: CorpusOrigins) {
 async function corpusDetail(service: Service, caller: string, name: string) {
   const { database } = service;
   const { place, row, access } = await ownCorpus(service, caller, name);
-  // What it may cost is each caller's own limit; the model is the corpus'.
+  // The budget belongs to each caller; the model belongs to the corpus.
   const own = { caller, corpus: row.name };
   const spending = await getSpending(database, own);
   const { budget_cents } = await getCorpusSettings(database, own);
@@ -149,7 +149,7 @@ async function corpusDetail(service: Service, caller: string, name: string) {
   return corpusDetailShape(row, spending, { ...settings, access, shares });
 }
 
-/** A corpus in which the caller has nothing, and that nobody shares with it, is not there. */
+/** A corpus is unknown to a caller that has nothing in it and no share of it. */
 export async function ownCorpus(
   { database, corpora }: Pick<Service, 'database' | 'corpora'>,
   caller: string,

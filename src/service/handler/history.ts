@@ -1,4 +1,4 @@
-/** What has happened: by cursor, and as it happens. */
+/** Events: by cursor, and as streams. */
 
 import { Failure } from '../../kernel/failure/failure.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
@@ -29,7 +29,7 @@ export function historyRoutes(service: Service, news: News) {
       const { after = 0, limit = limits.event.pageMax } = query;
       const page = await news.read({ caller: caller.callerId, after, limit });
       return {
-        items: page.told.map(({ event, jobKey }) => eventShape(event, jobKey)),
+        items: page.published.map(({ event, jobKey }) => eventShape(event, jobKey)),
         last_seq: page.last,
         newest_seq: await newestOwn(database, { caller: caller.callerId }),
         has_more: page.isFull,
@@ -42,7 +42,7 @@ export function historyRoutes(service: Service, news: News) {
       if (isFinal(jobMachine, state)) {
         const [next] = await listEvents(database, { jobId, after, limit: 1 });
         if (!next) {
-          // Browsers come back to a stream that ended, unless they are told that there is nothing.
+          // Browsers reconnect to a stream that ended, unless they get 204.
           void ask.reply.code(204).send();
           return undefined;
         }
@@ -59,13 +59,13 @@ export function historyRoutes(service: Service, news: News) {
 
 type StreamAsk = Pick<Ask<'GET /stream'>, 'caller' | 'query' | 'headers' | 'reply'>;
 
-/** `Last-Event-ID` is what a browser sends when it comes back; it says more than the address. */
+/** `Last-Event-ID` is sent by a reconnecting browser and wins over the query. */
 function startOf({ headers, query }: StreamAsk): number | undefined {
   const text = headers['last-event-id'];
   if (text === undefined || text === '') return query.after;
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new Failure('bad_request', 'Last-Event-ID is the number of an event');
+  throw new Failure('bad_request', 'Last-Event-ID must be the number of an event');
 }
 
 function openStream(
@@ -75,9 +75,9 @@ function openStream(
 ): void {
   if (isDraining()) {
     const retryAfterMs = limits.event.streamRetryMs;
-    throw new Failure('machine_busy', 'the service is about to end', { retryAfterMs });
+    throw new Failure('machine_busy', 'the service is shutting down', { retryAfterMs });
   }
-  streams.checkRoom(caller.callerId);
+  streams.checkCapacity(caller.callerId);
   const headers = Object.fromEntries(
     Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
   );
@@ -86,7 +86,7 @@ function openStream(
     ...(headers as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // Proxies that collect answers before they pass them on are asked not to.
+    // Asks proxies not to buffer the stream.
     'x-accel-buffering': 'no',
   });
   reply.raw.flushHeaders();

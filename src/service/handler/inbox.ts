@@ -1,4 +1,4 @@
-/** Failed documents: by cause, and what to do about them. */
+/** Failed documents by cause, and the actions on them. */
 
 import type { Chosen } from '../../contract/schema/schema.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -59,7 +59,7 @@ async function filterOf(
   return { caller, corpus: await fullName(service, caller, corpus_name), code, domain };
 }
 
-/** Whoever may no longer write to a corpus has nothing retried there. */
+/** A caller that has lost write access to a corpus cannot retry there. */
 async function checkWritable(
   { database, corpora }: Service,
   caller: string,
@@ -71,7 +71,9 @@ async function checkWritable(
   }
 }
 
-/** Acts on what was chosen, a bounded number in each transaction. Returns how many it were. */
+/**
+ * Applies the action to the chosen items, in transactions of bounded size. Returns their number.
+ */
 async function forEachChosen(
   service: Service,
   { caller, body }: { caller: string; body: Chosen },

@@ -1,4 +1,4 @@
-/** Jobs: submit, look, steer. */
+/** Jobs: submit, list, show, control. */
 
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { NewJob } from '../../contract/schema/schema.ts';
@@ -44,8 +44,8 @@ export function jobRoutes(service: Service) {
       return { items, next_cursor: before === null ? null : String(before) };
     },
     'GET /jobs/:id': async ({ caller, params }) => {
-      const picture = await ownJobView(service, caller.callerId, params.id);
-      return jobDetailShape(picture, database.now());
+      const view = await ownJobView(service, caller.callerId, params.id);
+      return jobDetailShape(view, database.now());
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
       const { id: jobId } = await ownJob(service, caller.callerId, params.id);
@@ -107,26 +107,26 @@ function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
   return { job_id: key, state };
 }
 
-/** A job of somebody else is not there. */
+/** A job of another caller is answered as unknown. */
 export async function ownJob({ database }: Service, caller: string, key: string): Promise<JobRow> {
   const row = await getJob(database, key);
   if (row?.caller === caller) return row;
   throw unknownJob(key);
 }
 
-/** What orchestrators show each other may be from before the job was moved. */
+/** A shared view may predate the last change of the job. */
 async function ownJobView(service: Service, caller: string, key: string): Promise<JobView> {
   const shown = await service.jobs.read(key);
   if (shown?.row.caller === caller) return shown;
   if (!shown) throw unknownJob(key);
   await ownJob(service, caller, key);
   await service.jobs.refresh(key);
-  const picture = await service.jobs.read(key);
-  if (picture?.row.caller === caller) return picture;
+  const view = await service.jobs.read(key);
+  if (view?.row.caller === caller) return view;
   throw unknownJob(key);
 }
 
-/** A corpus as jobs and items name it. */
+/** The corpus name in the form that jobs and items show. */
 export async function fullName(
   { corpora }: Pick<Service, 'corpora'>,
   caller: string,
@@ -143,7 +143,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = await sourcesOf(body);
-  await checkRoom(service, ask);
+  await checkCapacity(service, ask);
   const { name: corpus } = await service.corpora.target(
     caller.callerId,
     body.corpus_name ?? limits.corpus.nameDefault,
@@ -167,13 +167,13 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
 }
 
-/** What was accepted before is answered again, however full the queues are by now. */
-export async function checkRoom(
-  { room, database }: Service,
+/** An accepted request is answered again, even if the queues are full now. */
+export async function checkCapacity(
+  { capacity, database }: Service,
   { caller, headers }: Pick<Ask<'POST /jobs'>, 'caller' | 'headers'>,
 ): Promise<void> {
   try {
-    await room.check();
+    await capacity.check();
   } catch (error) {
     const key = headers['idempotency-key'];
     const taken = { caller: caller.callerId, key: key ?? '', now: database.now() };
@@ -182,7 +182,7 @@ export async function checkRoom(
   }
 }
 
-/** Read as it will be called: what cannot be is refused now. */
+/** The URL is parsed as for the delivery, so that an invalid one is refused now. */
 function webhookOf(service: Service, { webhook_url }: NewJob): string | undefined {
   if (webhook_url === undefined) return undefined;
   webhookSecret(service);
@@ -196,15 +196,15 @@ interface Accepted {
   readonly sources: readonly NewSource[];
 }
 
-/** A request that was made before is answered with the job as it is now. */
+/** A repeated request is answered with the current state of its job. */
 export async function accepted(
-  { audit, room, database, lifecycle }: Service,
+  { audit, capacity, database, lifecycle }: Service,
   { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
   { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
 ) {
   const answer = { job_id: jobKey, url_count: length };
   if (!isReplayed) {
-    room.accepted(length);
+    capacity.accepted(length);
     audit.emit('job_submitted', caller, { ...answer, corpus_name: corpus });
     return { ...answer, status: 'pending', state: 'queued' } as const;
   }
@@ -217,12 +217,12 @@ export async function accepted(
 
 const ways = ['url', 'urls', 'documents', 'crawl'] as const;
 
-/** One source each, in the order of the request. There may be very many, so others have turns. */
+/** One source each, in the order of the request. Long lists yield to the event loop. */
 async function sourcesOf(body: NewJob): Promise<NewSource[]> {
   const named = ways.filter((way) => body[way] !== undefined);
   if (named.length !== 1) {
     const found = named.length === 0 ? 'none' : named.join(' and ');
-    const message = `name exactly one of ${ways.join(', ')}; there is ${found}`;
+    const message = `send exactly one of ${ways.join(', ')}; the request has ${found}`;
     throw new Failure(named.length === 0 ? 'sources_empty' : 'bad_request', message);
   }
   const { url, urls = [], documents = [], crawl } = body;
@@ -243,20 +243,20 @@ function documentSource({ source_url, ...document }: NewDocument): NewSource {
 
 type NewDocument = NonNullable<NewJob['documents']>[number];
 
-/** Printable ASCII: what a header can carry, and a log can show. */
+/** Printable ASCII: safe in headers and logs. */
 const keyPattern = /^[\x20-\x7e]+$/;
 
 export async function idempotencyOf(key: string | undefined, request: unknown) {
   if (key === undefined) return undefined;
   const { idempotencyKeyCharactersMax: max } = limits.job;
   if (key.length > max || !keyPattern.test(key)) {
-    const message = `an Idempotency-Key has 1 to ${max} printable ASCII characters`;
+    const message = `an Idempotency-Key must have 1 to ${max} printable ASCII characters`;
     throw new Failure('bad_request', message);
   }
   return { key, hash: await requestHash(request) };
 }
 
-/** The contract has checked its form. */
+/** The contract has validated its form. */
 const timeIn = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
 
@@ -272,14 +272,14 @@ interface StatusPage {
   readonly limit: number;
 }
 
-/** The state that a status says, where it says one; the others are worked out job by job. */
+/** The state that a status implies, if any; other statuses are derived per job. */
 const stateOfStatus: Partial<Record<StageState, JobState>> = {
   done: 'succeeded',
   failed: 'failed',
   canceled: 'canceled',
 };
 
-/** A page of jobs with their status, and where the next one begins; null at the end. */
+/** A page of jobs with their status, and the start of the next page; null at the end. */
 async function listByStatus(service: Service, page: StatusPage) {
   const { database, lifecycle } = service;
   const { status: wanted, limit } = page;

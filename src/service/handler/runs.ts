@@ -1,4 +1,4 @@
-/** How a document came to be what it is. */
+/** The runs of a document. */
 import { listRuns } from '../../store/document/views.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';

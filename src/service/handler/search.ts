@@ -1,4 +1,4 @@
-/** Questions to a corpus: what is in it, and why something is or is not. */
+/** Search, and explanations of documents. */
 import type { QueryOf } from '../../contract/contract.ts';
 import { filterOf } from '../../contract/search-filter.ts';
 import type { Handlers, Service } from '../service.ts';
@@ -19,7 +19,7 @@ export function searchRoutes(service: Service) {
 
 export type Searching = Pick<Service, 'database' | 'corpora' | 'searcher' | 'metrics' | 'audit'>;
 
-/** For a service that answers nothing else of a store. */
+/** The only store route of a service that has no other. */
 export function searchRoute(service: Searching) {
   const { searcher, metrics, audit } = service;
   return {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Leaned, storeChecks } from './service.ts';
+import { type StoreParts, storeChecks } from './service.ts';
 
-test('a full queue is told, and is no reason to take the process out of service', async () => {
+test('a full queue is reported, but the process stays ready', async () => {
   const max = 20;
   const count = max + 1;
   const database = { run: async () => [{ queue: 'turns', count }] };
@@ -10,7 +10,7 @@ test('a full queue is told, and is no reason to take the process out of service'
     database,
     blobs: {},
     sinks: [],
-    room: { max },
-  } as unknown as Leaned);
-  assert.equal(await queue?.(), `${count} items wait: no new jobs for now`);
+    capacity: { max },
+  } as unknown as StoreParts);
+  assert.equal(await queue?.(), `${count} items waiting: new jobs are refused`);
 });

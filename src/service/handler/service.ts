@@ -1,4 +1,4 @@
-/** The service about itself. */
+/** Health, readiness, metrics and documentation of the service. */
 
 import { docsPage } from '../../contract/docs-page.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
@@ -12,21 +12,21 @@ import type { Handlers, Service } from '../service.ts';
 
 type Check = { ok: boolean; detail: string };
 
-/** What a process needs to be of use, each with a sentence on how it is. */
+/** The readiness checks, each with a sentence about its state. */
 export type Checks = Readonly<Record<string, () => Promise<string>>>;
 
-export type Standing = Pick<Service, 'metrics' | 'access' | 'isDraining'>;
+export type HealthParts = Pick<Service, 'metrics' | 'access' | 'isDraining'>;
 
-export type Leaned = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks' | 'room'>;
+export type StoreParts = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks' | 'capacity'>;
 
-export function storeChecks({ database, embedder, blobs, sinks, room }: Leaned): Checks {
+export function storeChecks({ database, embedder, blobs, sinks, capacity }: StoreParts): Checks {
   return {
     store: () => checkStore(database),
     queue: async () => {
       const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
-      const said = depth === 1 ? '1 item waits' : `${depth} items wait`;
-      // Who would add to it is refused with 429. Reading, canceling and searching go on.
-      return depth > room.max ? `${said}: no new jobs for now` : said;
+      const said = depth === 1 ? '1 item waiting' : `${depth} items waiting`;
+      // New work is refused with 429. Reading, canceling and searching still work.
+      return depth > capacity.max ? `${said}: new jobs are refused` : said;
     },
     provider: () => checkEmbedder(embedder),
     ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),
@@ -34,20 +34,20 @@ export function storeChecks({ database, embedder, blobs, sinks, room }: Leaned):
   };
 }
 
-export async function checkStore(database: Leaned['database']): Promise<string> {
+export async function checkStore(database: StoreParts['database']): Promise<string> {
   const version = await readSchemaVersion(database);
   return `${database.dialect.name}, schema ${version}`;
 }
 
 export async function checkEmbedder(embedder: Embedder): Promise<string> {
   const { model, meter } = embedder;
-  // Whoever asks every few seconds must not pay for it.
-  if (meter) return `${model}, not asked, because an answer may cost something`;
+  // Health checks run every few seconds and must not cost money.
+  if (meter) return `${model}, not checked, because a request may cost money`;
   await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
   return model;
 }
 
-export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: Checks) {
+export function serviceRoutes({ metrics, access, isDraining }: HealthParts, asked: Checks) {
   return {
     'GET /healthz': async () => ({ status: 'ok' }),
     'GET /readyz': async ({ reply }) => {
@@ -58,11 +58,11 @@ export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: 
       );
       const ready = !isDraining() && found.every(({ ok }) => ok);
       if (!ready) reply.code(503);
-      return { ready, checks: { ...checks, ...standingOf(access) } };
+      return { ready, checks: { ...checks, ...dependencyChecks(access) } };
     },
     'GET /metrics': async ({ reply }) => {
       reply.type(metrics.contentType);
-      metrics.seeStanding(access.status);
+      metrics.seeDependencies(access.status);
       return metrics.read();
     },
     'GET /openapi.json': async () => openApiDocument(),
@@ -74,17 +74,17 @@ export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: 
   } satisfies Partial<Handlers>;
 }
 
-/** A document is not done before its sinks have it: without them nothing goes forward. */
+/** A document is only done after its sinks have it, so a missing sink blocks all progress. */
 export function sinkChecks(sinks: readonly Sink[]): Checks {
   const checkOf = (sink: Sink) => () => sink.check(AbortSignal.timeout(limits.search.timeoutMs));
   return Object.fromEntries(sinks.map((sink) => [sink.name, checkOf(sink)]));
 }
 
 /**
- * What Pawl works without for a while: callers that are known stay known, and windows are kept in
- * memory. It is told, but a balancer must not take every process away for it.
+ * Pawl works without these for a while: known callers stay known, and rate windows are kept in
+ * memory. The state is reported, but a load balancer must not remove every process for it.
  */
-function standingOf({ status }: ServiceAccess): { membership?: Check; redis?: Check } {
+function dependencyChecks({ status }: ServiceAccess): { membership?: Check; redis?: Check } {
   const { membership, redis } = status ?? {};
   return {
     ...(membership && {
@@ -94,7 +94,7 @@ function standingOf({ status }: ServiceAccess): { membership?: Check; redis?: Ch
   };
 }
 
-/** Why something cannot be used is for the operator's eyes: the log has it, the answer has not. */
+/** The reason of a failed check is only for the operator: it is in the log, not in the response. */
 async function check(ask: () => Promise<string>): Promise<Check> {
   try {
     return { ok: true, detail: await ask() };

@@ -1,6 +1,6 @@
 /**
- * The services as synchronous routes, and the way onto their queues. What takes too long is
- * answered with 504: it may go on, and whoever has slow inputs uses the queue.
+ * The services as synchronous routes, and as queues. A request that takes too long is answered with
+ * 504, while its work may continue; slow inputs belong on the queue.
  */
 
 import type { BodyOf } from '../../contract/contract.ts';
@@ -17,41 +17,41 @@ import type { Turns } from '../../pipeline/fetch/robots/domain-throttle.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { Enqueued } from '../enqueued.ts';
-import { QueueRoom } from '../queue-capacity.ts';
+import { QueueCapacity } from '../queue-capacity.ts';
 import type { Ask, Handlers } from '../service.ts';
 import { cutShape } from '../view/serializer.ts';
 
 export interface WorkServices {
   readonly works: Works;
   readonly world: World;
-  /** One page of a domain after the other. */
+  /** One page per domain at a time. */
   readonly turns: Turns;
   readonly chunker?: Chunker | undefined;
-  /** The model that is configured. */
+  /** The configured model. */
   readonly model?: string | undefined;
-  /** Vectors as they are stored, to numbers. */
+  /** Converts stored vectors to numbers. */
   readonly decode?: ((vector: Uint8Array) => ArrayLike<number>) | undefined;
-  /** Throws for an address that may not be read. */
+  /** Throws for a forbidden address. */
   readonly checkUrl: (url: string) => void;
   readonly queues: Readonly<Partial<Record<'visit' | 'embed', Queue>>>;
-  /** What came of messages for which no job was named. */
+  /** The results of messages without a job. */
   readonly enqueued: Enqueued;
-  /** How many messages may wait in one of them. */
+  /** The maximum length of each queue. */
   readonly queueDepthMax?: number | undefined;
   readonly syncMs: Readonly<Record<Stage, number>>;
-  /** Told how long it took to cut a text. */
+  /** Called with the duration of chunking a text. */
   readonly onCut?: ((seconds: number) => void) | undefined;
 }
 
 export function workRoutes(clients: WorkServices) {
-  const rooms = roomsOf(clients);
+  const capacities = capacitiesOf(clients);
   return {
     'POST /scrape': ({ body, reply }) =>
       within(clients, 'scraping', reply, (signal) => scrape(clients, body, signal)),
     'POST /chunk': ({ body, reply }) =>
       within(clients, 'chunking', reply, async (signal) => {
         const { chunker } = clients;
-        if (!chunker) throw new Failure('route_unknown', 'this service does not cut texts');
+        if (!chunker) throw new Failure('route_unknown', 'this service does not chunk texts');
         const startedAt = clients.world.now();
         try {
           const chunks = await chunker(body.text, signal);
@@ -62,25 +62,25 @@ export function workRoutes(clients: WorkServices) {
       }),
     'POST /embed': ({ body, reply }) =>
       within(clients, 'embedding', reply, (signal) => embed(clients, body, signal)),
-    'POST /enqueue': async (ask) => enqueue(clients, ask, rooms),
+    'POST /enqueue': async (ask) => enqueue(clients, ask, capacities),
     'GET /enqueue/:id': async (ask) => fetchEnqueued(clients, ask),
   } satisfies Partial<Handlers>;
 }
 
-type Rooms = Readonly<Partial<Record<string, QueueRoom>>>;
+type QueueCapacities = Readonly<Partial<Record<string, QueueCapacity>>>;
 
-/** What waits in the queues is theirs to bear: whoever would add to one that is full waits. */
-function roomsOf({ queues, world, queueDepthMax: max }: WorkServices): Rooms {
-  const rooms = Object.entries(queues).map(([kind, queue]) => {
+/** A full queue of a service refuses new messages. */
+function capacitiesOf({ queues, world, queueDepthMax: max }: WorkServices): QueueCapacities {
+  const capacities = Object.entries(queues).map(([kind, queue]) => {
     const count = async () => (await queue.depth()).waiting;
-    return [kind, new QueueRoom({ count, world, max })];
+    return [kind, new QueueCapacity({ count, world, max })];
   });
-  return Object.fromEntries(rooms);
+  return Object.fromEntries(capacities);
 }
 
 type Answering = Ask<'POST /scrape'>['reply'];
 
-/** Runs within the time that a stage may take while somebody waits for the answer. */
+/** Runs within the time limit of a synchronous stage. */
 async function within<T>(
   { world, syncMs }: WorkServices,
   stage: Stage,
@@ -91,12 +91,13 @@ async function within<T>(
   const { signal } = controller;
   const late = new Failure(
     'timeout_soft',
-    `it took longer than ${syncMs[stage]} ms; for slow inputs there is POST /enqueue`,
+    `it took longer than ${syncMs[stage]} ms; use POST /enqueue for slow inputs`,
   );
   const cancel = world.setTimer(() => controller.abort(late), syncMs[stage]);
-  // Of the answer, not of the request: that one is closed as soon as its body has been read.
+  // Listens to the response: the request is closed as soon as its body is read.
   const leave = (): void => {
-    if (!raw.writableEnded) controller.abort(new Failure('canceled', 'nobody waits any more'));
+    if (!raw.writableEnded)
+      controller.abort(new Failure('canceled', 'the client has disconnected'));
   };
   raw.once('close', leave);
   try {
@@ -110,16 +111,16 @@ async function within<T>(
   }
 }
 
-/** Nobody can have us call another model than the one that is configured. */
+/** A caller cannot choose another model than the configured one. */
 function modelOf({ model: own = '' }: WorkServices, asked: string | undefined): string {
   if (asked === undefined || asked === own) return own;
-  throw new Failure('bad_request', `texts are embedded with ${own} here, and not with ${asked}`);
+  throw new Failure('bad_request', `this service embeds with ${own}, not with ${asked}`);
 }
 
 function workOf({ works }: WorkServices, kind: RequestKind) {
   const work = works[kind];
   if (work) return work;
-  throw new Failure('route_unknown', 'this service does not do that');
+  throw new Failure('route_unknown', 'this service does not have this role');
 }
 
 async function scrape(clients: WorkServices, body: BodyOf<'POST /scrape'>, signal: AbortSignal) {
@@ -135,8 +136,8 @@ async function scrape(clients: WorkServices, body: BodyOf<'POST /scrape'>, signa
 
 function pageOf(url: string, { value, bytes = new Uint8Array() }: Reply) {
   const shape = new Shape(value, 'visit');
-  const told = shape.part('answer');
-  const answer = told && readAnswer(told, bytes);
+  const sent = shape.part('answer');
+  const answer = sent && readAnswer(sent, bytes);
   const page = shape.part('shown');
   const parsed = shape.part('parsed');
   const failure = shape.part('parseFailure');
@@ -187,7 +188,7 @@ function vectorsOf({ decode }: WorkServices, { value, bytes = new Uint8Array() }
   };
 }
 
-/** Only the direction of a vector means something: here it has the length 1. */
+/** Only the direction of a vector matters, so it is scaled to length 1. */
 function unitVector(values: ArrayLike<number>): number[] {
   const list = Array.from(values);
   const length = Math.hypot(...list) || 1;
@@ -197,27 +198,27 @@ function unitVector(values: ArrayLike<number>): number[] {
 async function enqueue(
   clients: WorkServices,
   { body, caller }: Ask<'POST /enqueue'>,
-  rooms: Rooms,
+  capacities: QueueCapacities,
 ) {
   const { url, texts, job_id: jobId } = body;
   const model = modelOf(clients, body.model);
   if ((url === undefined) === (texts === undefined)) {
-    throw new Failure('bad_request', 'name either a url or texts');
+    throw new Failure('bad_request', 'send either a url or texts');
   }
   if (jobId !== undefined && !caller.internal) {
-    throw new Failure('forbidden', 'only services of Pawl may name a job that is called back');
+    throw new Failure('forbidden', 'only services of Pawl may name a job to call back');
   }
   if (url !== undefined) clients.checkUrl(url);
   const kind = url === undefined ? 'embed' : 'visit';
   const queue = clients.queues[kind];
   if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
   const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
-  await rooms[kind]?.check();
+  await capacities[kind]?.check();
   const { enqueued } = clients;
   const id = jobId === undefined ? await enqueued.open({ caller: caller.callerId, url }) : null;
-  const told = id === null ? jobId : enqueued.jobIdOf(id);
-  await queue.add([{ id: clients.world.uuid(), kind, jobId: told, request }]);
-  rooms[kind]?.accepted(1);
+  const calledBack = id === null ? jobId : enqueued.jobIdOf(id);
+  await queue.add([{ id: clients.world.uuid(), kind, jobId: calledBack, request }]);
+  capacities[kind]?.accepted(1);
   return { job_id: jobId ?? null, status: 'queued' as const, id };
 }
 
@@ -226,16 +227,16 @@ async function fetchEnqueued(clients: WorkServices, { caller, params }: Ask<'GET
     caller.callerId,
     params.id,
   );
-  const told = { id: params.id, page: null, vectors: null };
-  if (status !== 'done' || !value) return { ...told, status, error: error ?? null };
+  const empty = { id: params.id, page: null, vectors: null };
+  if (status !== 'done' || !value) return { ...empty, status, error: error ?? null };
   try {
     const result =
       url === undefined
         ? { vectors: vectorsOf(clients, { value, bytes }) }
         : { page: pageOf(url, { value, bytes }) };
-    return { ...told, ...result, status, error: null };
+    return { ...empty, ...result, status, error: null };
   } catch (thrown) {
     const { code, message } = toFailure(thrown);
-    return { ...told, status: 'failed' as const, error: { code, message } };
+    return { ...empty, status: 'failed' as const, error: { code, message } };
   }
 }

@@ -1,4 +1,4 @@
-/** What the service is busy with. */
+/** The workers and the current limits. */
 import { listDomainStandings, listWorkerStandings } from '../../store/crawl/domains.ts';
 import type { Handlers, Service } from '../service.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Files as they come, straight to the disk: what is held in memory of a file is one piece of it.
- * The job is written when the last file is whole; before that there is nothing to see of it.
+ * Uploads are streamed to the disk; only one piece of a file is in memory. The job is created after
+ * the last file is complete, so a partial upload leaves no trace.
  */
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import { checkCorpusName, checkLane, checkPriced } from '../../engine/command/admission.ts';
@@ -8,17 +8,17 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewSource } from '../../store/job/submit.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
-import { accepted, checkRoom, idempotencyOf } from './jobs.ts';
+import { accepted, checkCapacity, idempotencyOf } from './jobs.ts';
 
 export function uploadRoutes(service: Service) {
   const underWay = new Map<string, number>();
   return {
     'POST /jobs/upload': async (ask) => {
       const { callerId } = ask.caller;
-      await checkRoom(service, ask);
+      await checkCapacity(service, ask);
       const count = underWay.get(callerId) ?? 0;
       if (count >= limits.request.uploadsPerCallerMax) {
-        throw new Failure('too_many_uploads', `${count} uploads of yours are under way`);
+        throw new Failure('too_many_uploads', `you have ${count} running uploads`);
       }
       underWay.set(callerId, count + 1);
       try {
@@ -35,7 +35,7 @@ export function uploadRoutes(service: Service) {
 async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   const { fields, sources } = await receive(service, ask);
   const given = fields.get('corpus_name') ?? limits.corpus.nameDefault;
-  if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
+  if (sources.length === 0) throw new Failure('sources_empty', 'the request contains no file');
   if (fields.has('budget_cents')) checkPriced(service);
   const { name: corpus } = await service.corpora.target(ask.caller.callerId, given);
   const { jobKey, isReplayed } = await service.commands.submit({
@@ -77,7 +77,7 @@ const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents', 'max_
 
 function readField({ fieldname, value }: MultipartValue): string {
   if (!known.includes(fieldname) || typeof value !== 'string') {
-    const message = `${JSON.stringify(fieldname)} is not a field that is known`;
+    const message = `${JSON.stringify(fieldname)} is not a known field`;
     throw new Failure('bad_request', message);
   }
   if (fieldname === 'corpus_name') checkCorpusName(value);
@@ -93,16 +93,16 @@ function numberOf(fields: ReadonlyMap<string, string>, name: string): number | u
 async function keep(
   { blobs }: Service,
   part: MultipartFile,
-  room: number,
+  bytesLeft: number,
 ): Promise<{ source: NewSource; bytes: number }> {
   const name = nameOf(part.filename);
-  const { key, bytes } = await blobs.putStream(bounded(part, name, room));
+  const { key, bytes } = await blobs.putStream(bounded(part, name, bytesLeft));
   const input = { kind: 'blob', title: name, body: key } as const;
   return { source: { kind: 'upload', source: `upload:${name}`, input }, bytes };
 }
 
-async function* bounded(part: MultipartFile, name: string, room: number) {
-  let left = room;
+async function* bounded(part: MultipartFile, name: string, bytesLeft: number) {
+  let left = bytesLeft;
   for await (const piece of part.file as AsyncIterable<Buffer>) {
     left -= piece.length;
     if (left < 0) {
@@ -119,13 +119,13 @@ async function* bounded(part: MultipartFile, name: string, room: number) {
 
 const nameCharactersMax = 500;
 
-/** A name may have folders in it, but leads nowhere; and nothing in it steers what shows it. */
+/** A name may contain folders, but cannot leave its folder, and control characters are removed. */
 function nameOf(filename: string | undefined): string {
   const parts = (filename ?? '')
     .split(/[\\/]/)
     .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim());
   const name = parts.filter((part) => !/^\.*$/.test(part)).join('/');
   if (name === '') throw new Failure('bad_request', 'every file needs a name');
-  // The end of a long name says what kind of file it is.
+  // The end of a long name has the file extension.
   return name.length <= nameCharactersMax ? name : name.slice(-nameCharactersMax);
 }

@@ -1,4 +1,4 @@
-/** Webhooks: what was told, telling it again, and the secret to know it by. */
+/** Webhooks: deliveries, sending one again, and the signing secret. */
 
 import type { Delivery } from '../../contract/schema/schema.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -38,10 +38,10 @@ export function webhookRoutes(service: Service) {
   } satisfies Partial<Handlers>;
 }
 
-/** Without a secret nobody could tell our webhooks from what others send. */
+/** Without a secret, receivers could not distinguish our webhooks from forged ones. */
 export function webhookSecret({ webhooks: { secret } }: Pick<Service, 'webhooks'>): string {
   if (secret !== undefined) return secret;
-  const message = 'webhooks are off here: set PAWL_WEBHOOK_SECRET for the service';
+  const message = 'webhooks are disabled: set PAWL_WEBHOOK_SECRET for the service';
   throw new Failure('action_not_allowed', message);
 }
 

@@ -1,4 +1,4 @@
-/** Figures about batch tasks, asked of the store when they are read. */
+/** Metrics of batch tasks, queried from the store on every scrape. */
 import { Gauge, type Registry } from 'prom-client';
 import { type BatchGauges, readBatchGauges } from '../../store/batch/tasks.ts';
 import type { Database } from '../../store/driver/database.ts';
@@ -8,7 +8,7 @@ export interface BatchMetricsOptions {
   readonly now: () => number;
 }
 
-/** One question to the store for all three of them, each time they are read. */
+/** One query for all three, on every scrape. */
 export function addBatchGauges(
   registers: Registry[],
   { database, now }: BatchMetricsOptions,
@@ -22,7 +22,7 @@ export function addBatchGauges(
   };
   new Gauge({
     name: 'pawl_batch_tasks',
-    help: 'Batch tasks, by where they stand',
+    help: 'Batch tasks by state',
     labelNames: ['status'],
     registers,
     async collect() {
@@ -34,7 +34,7 @@ export function addBatchGauges(
   });
   new Gauge({
     name: 'pawl_batch_oldest_open_seconds',
-    help: 'Age of the oldest batch task that has not ended; 0 where all have',
+    help: 'Age of the oldest open batch task; 0 without one',
     registers,
     async collect() {
       this.set((await read()).oldestOpenMs / 1000);
@@ -42,7 +42,7 @@ export function addBatchGauges(
   });
   new Gauge({
     name: 'pawl_batch_poll_errors',
-    help: 'Errors of providers that were asked about batch tasks, over all tasks that are stored',
+    help: 'Polling errors of providers, summed over all stored batch tasks',
     registers,
     async collect() {
       this.set((await read()).pollErrors);

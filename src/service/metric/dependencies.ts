@@ -1,17 +1,19 @@
-/** Figures about what Pawl leans on: Membership, Redis, and the receivers of webhooks. */
+/** Metrics of dependencies: Membership, Redis, and webhook receivers. */
 import { Gauge, type Registry } from 'prom-client';
 import type { AccessStatus } from '../../access/access.ts';
 import { day } from '../../kernel/limits/unit.ts';
 import { countDeliveries } from '../../store/delivery/deliveries.ts';
 import type { Database } from '../../store/driver/database.ts';
 
-/** What is not configured has no figure. Returns what writes them down before a reading. */
-export function addStandingGauge(
+/** Unconfigured parts have no metric. Returns the function that updates them before a scrape. */
+export function addDependencyGauge(
   registers: Registry[],
 ): (standing: AccessStatus | undefined) => void {
   const ready = new Gauge({
     name: 'pawl_dependency_ready',
-    help: 'Membership answers; Redis counts requests for all. 0: Pawl does without for a while',
+    help:
+      'Membership responds; Redis counts requests for all processes. 0: Pawl works without ' +
+      'it for a while',
     labelNames: ['dependency'],
     registers,
   });
@@ -29,7 +31,7 @@ export function addWebhookGauge(
 ): void {
   new Gauge({
     name: 'pawl_webhooks',
-    help: 'Webhooks that wait, that wait after a failed try, and that were given up within a day',
+    help: 'Webhooks that are waiting, waiting after a failed try, and given up within a day',
     labelNames: ['state'],
     registers,
     async collect() {

@@ -1,4 +1,4 @@
-/** Figures for Prometheus: counted from the event log, or asked of the store when read. */
+/** Metrics for Prometheus: counted from the event log, or queried from the store on a scrape. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Event, jobEnds } from '../../observe/event.ts';
 import type { StallCause } from '../../observe/loop-watch.ts';
@@ -7,24 +7,24 @@ import type { Database } from '../../store/driver/database.ts';
 import { countWithoutCause } from '../../store/item/items.ts';
 import { countQueues } from '../../store/item/places.ts';
 import { countInFlight } from '../../store/job/views.ts';
-import type { Told } from '../stream/news.ts';
+import type { PublishedEvent } from '../stream/news.ts';
 import type { HotResult } from '../view/hot-jobs.ts';
 import { addBatchGauges } from './batch.ts';
-import { addStandingGauge, addWebhookGauge } from './dependencies.ts';
+import { addDependencyGauge, addWebhookGauge } from './dependencies.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
-/** Looking at every item is not cheap: it is done this often at most. */
+/** Counting items is expensive, so it is throttled to this interval. */
 const causeAgeMsMax = 60_000;
 
 export interface MetricsOptions {
-  /** Absent in a service that has none. */
+  /** Absent in a service without one. */
   readonly database?: Database | undefined;
   readonly now: () => number;
   readonly streams: () => number;
   /**
-   * The worker of this process, whose steps are measured here. Absent where other services do them:
-   * each measures what it does itself, so that the sum over all processes counts nothing twice.
+   * The worker of this process, whose steps are measured here. Absent if other services run the
+   * steps: each measures its own, so that the sum over all processes counts nothing twice.
    */
   readonly worker?: string | undefined;
   /** The queues to other processes. */
@@ -36,32 +36,32 @@ export class Metrics {
   readonly #options: MetricsOptions;
   readonly #jobDuration = this.#histogram(
     'job_duration_seconds',
-    'Work on a job, from its first step or its retry to its end; pauses do not count',
+    'Duration of a job, from its first step or its retry to its end, without pauses',
     { buckets: jobSeconds },
   );
-  readonly #jobFailures = this.#counter('job_failures_total', 'Jobs that failed', ['code']);
-  readonly #itemFailures = this.#counter('pawl_item_failures_total', 'Documents that failed', [
+  readonly #jobFailures = this.#counter('job_failures_total', 'Failed jobs', ['code']);
+  readonly #itemFailures = this.#counter('pawl_item_failures_total', 'Failed documents', [
     'code',
   ]);
-  readonly #jobsFailed = this.#counter('jobs_failed_total', 'Jobs that failed', ['stage']);
+  readonly #jobsFailed = this.#counter('jobs_failed_total', 'Failed jobs', ['stage']);
   readonly #retries = this.#counter(
     'retry_attempts_total',
-    'Retries that spend one of the tries of a step; waits that were asked for do not count',
+    'Retries that use one of the tries of a step; requested waits do not count',
   );
-  readonly #events = this.#counter('pawl_events_total', 'Events, by kind', ['kind']);
-  /** Tells how Membership and Redis are, before a reading. */
-  readonly seeStanding = addStandingGauge([this.#registry]);
-  readonly #cost = this.#counter('pawl_cost_cents_total', 'What models were paid, in cents', [
+  readonly #events = this.#counter('pawl_events_total', 'Events by kind', ['kind']);
+  /** Updates the state of Membership and Redis before a scrape. */
+  readonly seeDependencies = addDependencyGauge([this.#registry]);
+  readonly #cost = this.#counter('pawl_cost_cents_total', 'Cost of models, in cents', [
     'model',
   ]);
   readonly #embedding = this.#histogram(
     'embedding_request_duration_seconds',
-    'Embedding: a query read, a document written',
+    'Embedding: queries (read) and documents (write)',
     { buckets: requestSeconds, labels: ['operation'] },
   );
   readonly #chunking = this.#histogram(
     'chunking_duration_seconds',
-    'Cutting a document into chunks',
+    'Chunking of a document',
     { buckets: requestSeconds },
   );
   readonly #requests = this.#histogram('pawl_http_request_duration_seconds', 'Requests', {
@@ -70,10 +70,10 @@ export class Metrics {
   });
   readonly #stalls = this.#counter(
     'pawl_event_loop_stalls_total',
-    'Times that the event loop was held for more than 250 ms: by work, or by a wait',
+    'Times that the event loop was blocked for more than 250 ms, by work or by a wait',
     ['cause'],
   );
-  readonly #hotReads = this.#counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', [
+  readonly #hotReads = this.#counter('pawl_hot_view_reads_total', 'Job lookups in Redis', [
     'result',
   ]);
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
@@ -88,32 +88,20 @@ export class Metrics {
     addBatchGauges(registers, { ...options, database });
   }
 
-  #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
-    return new Counter({ name, help, labelNames, registers: [this.#registry] });
-  }
-
-  #histogram<Label extends string = never>(
-    name: string,
-    help: string,
-    { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
-  ) {
-    return new Histogram({ name, help, buckets, labelNames: labels, registers: [this.#registry] });
-  }
-
-  see(told: readonly Told[]): void {
-    for (const { event } of told) {
+  see(published: readonly PublishedEvent[]): void {
+    for (const { event } of published) {
       this.#events.inc({ kind: event.kind });
       this.#count(event);
       if (jobEnds.has(event.kind)) this.#seeEnd(event);
     }
   }
 
-  /** A try of a worker: what else it does for others does not count as embedding. */
+  /** A try of a worker. Other work for callers does not count as embedding. */
   seeWork(kind: string, seconds: number): void {
     if (kind === 'embed') this.#embedding.observe({ operation: 'write' }, seconds);
   }
 
-  /** A text that this process has cut into chunks for others. */
+  /** A text that this process has chunked for others. */
   seeCut(seconds: number): void {
     this.#chunking.observe(seconds);
   }
@@ -134,7 +122,7 @@ export class Metrics {
     this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
   }
 
-  /** The text that Prometheus reads. */
+  /** The text that Prometheus scrapes. */
   read(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -174,7 +162,7 @@ export class Metrics {
     };
     new Gauge({
       name: 'jobs_inflight',
-      help: 'Jobs that have not ended',
+      help: 'Open jobs',
       labelNames: ['type'],
       registers,
       async collect() {
@@ -185,7 +173,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'pawl_items_without_forward_cause',
-      help: 'Open items that nothing is bound to move: 0, or a promise is broken',
+      help: 'Stuck documents: open items without a scheduled next event; must be 0',
       registers,
       async collect() {
         this.set(await countCauses());
@@ -193,7 +181,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'pawl_streams_open',
-      help: 'Clients that are being told of events',
+      help: 'Open event streams',
       registers,
       collect() {
         this.set(streams());
@@ -211,7 +199,9 @@ interface DepthOptions {
 function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
   new Gauge({
     name: 'queue_depth',
-    help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
+    help:
+      'Queue lengths: items waiting for a worker, for a time, or for a limit; messages ' +
+      'waiting for a process',
     labelNames: ['queue'],
     registers,
     async collect() {
@@ -223,7 +213,7 @@ function addDepths(registers: Registry[], { database, queues }: DepthOptions): v
   });
 }
 
-/** A queue that is away is left out: the last known figure would look like the present one. */
+/** An unreachable queue is omitted, because its last value would look current. */
 async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
   const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
   return queues.flatMap(({ name }, at): [string, number][] => {

@@ -1,6 +1,7 @@
 /**
- * How streams learn the status of a job. It is derived from all of its items, so no event says it:
- * after an event that may have changed it, the store is asked, but not too often for a large job.
+ * Reads the status of a job for streams. The status is derived from all items, so no event carries
+ * it: after an event that may have changed it, the store is queried, but not too often for a large
+ * job.
  */
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
@@ -10,40 +11,40 @@ import type { Database } from '../../store/driver/database.ts';
 import { type JobRow, openProgressOf, statusFrom } from '../../store/job/jobs.ts';
 import { getJobWithSequence } from '../../store/job/views.ts';
 
-export interface LookedJob {
+export interface JobSnapshot {
   /** All events up to this one were committed before the job was read. */
   readonly version: number;
   readonly row: JobRow;
   readonly status: StageState;
 }
 
-export interface JobLooksOptions {
+export interface JobStatusReaderOptions {
   readonly database: Database;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
-  readonly onLooked: (jobId: number, job: LookedJob) => void;
+  readonly onRead: (jobId: number, job: JobSnapshot) => void;
 }
 
 interface Slot {
-  /** Something has changed since the look began. */
+  /** Something has changed since the read began. */
   isAsked: boolean;
   cancel: () => void;
 }
 
-export class JobLooks {
-  readonly #options: JobLooksOptions;
+export class JobStatusReader {
+  readonly #options: JobStatusReaderOptions;
   readonly #slots = new Map<number, Slot>();
 
-  constructor(options: JobLooksOptions) {
+  constructor(options: JobStatusReaderOptions) {
     this.#options = options;
   }
 
-  /** Undefined for a job that is gone. */
-  async look({ id, key }: JobName): Promise<LookedJob | undefined> {
+  /** Undefined if the job no longer exists. */
+  async read({ id, key }: JobName): Promise<JobSnapshot | undefined> {
     const { database, lifecycle } = this.#options;
-    // The items first: what changes between the two reads is covered by the version, and the event
-    // that tells of it has the job looked at again.
+    // Items are read first: a change between the two reads is covered by the version, and its event
+    // triggers another read.
     const progress = await openProgressOf(database, id);
     const found = await getJobWithSequence(database, key);
     if (!found) return undefined;
@@ -51,7 +52,7 @@ export class JobLooks {
     return { version: sequence, row, status: statusFrom(row, progress, lifecycle) };
   }
 
-  /** Looks soon, and tells `onLooked`. */
+  /** Schedules a read, and passes the result to `onRead`. */
   ask(job: JobName): void {
     const slot = this.#slots.get(job.id);
     if (slot) slot.isAsked = true;
@@ -64,12 +65,12 @@ export class JobLooks {
   }
 
   #run(job: JobName): void {
-    const { world, onLooked, onError } = this.#options;
+    const { world, onRead, onError } = this.#options;
     const slot: Slot = { isAsked: false, cancel: () => undefined };
     this.#slots.set(job.id, slot);
     const startedAt = world.now();
-    void this.look(job)
-      .then((looked) => looked && onLooked(job.id, looked))
+    void this.read(job)
+      .then((snapshot) => snapshot && onRead(job.id, snapshot))
       .catch((error) => onError('stream', error))
       .then(() => {
         if (this.#slots.get(job.id) !== slot) return;

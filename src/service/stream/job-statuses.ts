@@ -1,6 +1,6 @@
 /**
- * The statuses of one job as one client is sent them: each change as a message with the job. What a
- * job passed through between two looks is known from the events, and is not left out.
+ * The statuses of one job for one client: one message with the job per change. Statuses that the
+ * job passed through between two reads are derived from the events, so none is skipped.
  */
 
 import type { Job } from '../../contract/schema/schema.ts';
@@ -10,23 +10,23 @@ import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { type StageState, stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import type { Event } from '../../observe/event.ts';
 import { timeOf } from '../view/serializer.ts';
-import type { LookedJob } from './job-status-reader.ts';
+import type { JobSnapshot } from './job-status-reader.ts';
 
 export class JobStatuses {
   readonly #lifecycle: Lifecycle;
-  /** Statuses that events have shown, each with the time of the first. */
+  /** Statuses derived from events, each with the time of the first. */
   readonly #passed = new Map<StageState, number>();
-  #told: StageState | undefined;
+  #sent: StageState | undefined;
 
   constructor(lifecycle: Lifecycle) {
     this.#lifecycle = lifecycle;
   }
 
-  /** Notes what an event says. True: the job may have another status now. */
+  /** Applies an event. Returns true if the job may have another status now. */
   see(event: Event): boolean {
     if (event.kind === 'job_retried') {
       this.#passed.clear();
-      this.#told = undefined;
+      this.#sent = undefined;
     }
     for (const status of this.#shownBy(event)) {
       if (!this.#passed.has(status)) this.#passed.set(status, event.at);
@@ -34,15 +34,15 @@ export class JobStatuses {
     return this.#isChange(event);
   }
 
-  /** The messages that bring a client up to date. All events before the look have been seen. */
-  tell(job: LookedJob): string {
+  /** The messages that bring a client up to date. All events before the read have been applied. */
+  tell(job: JobSnapshot): string {
     const { status, row } = job;
-    if (status === this.#told) return '';
-    const from = this.#told === undefined ? -1 : rankOf(this.#told);
+    if (status === this.#sent) return '';
+    const from = this.#sent === undefined ? -1 : rankOf(this.#sent);
     const between = [...this.#passed]
       .filter(([passed]) => rankOf(passed) > from && rankOf(passed) < rankOf(status))
       .sort(([one], [other]) => rankOf(one) - rankOf(other));
-    this.#told = status;
+    this.#sent = status;
     return [
       ...between.map(([passed, at]) => {
         const state = passed === 'pending' ? 'queued' : 'running';
@@ -68,24 +68,24 @@ export class JobStatuses {
   }
 }
 
-/** The place on the way; all ends are the last. */
+/** The order of statuses; all final ones are last. */
 function rankOf(status: StageState): number {
   const { states } = stageMachine;
   return isFinal(stageMachine, status) ? states.length : states.indexOf(status);
 }
 
-/** A job as a stream sends it: what it is, how far it is, and why it failed. */
+/** A job as a stream sends it: its state, its progress, and its failure. */
 export type StreamedJob = Pick<Job, StreamedField>;
 
 type StreamedField =
   | ('job_id' | 'status' | 'state' | 'message' | 'url' | 'corpus_name')
   | ('failed_stage' | 'error' | 'created_at' | 'updated_at');
 
-interface Told extends Pick<Job, 'status' | 'state'> {
+interface StatusSnapshot extends Pick<Job, 'status' | 'state'> {
   readonly at: number;
 }
 
-function shapeOf(row: LookedJob['row'], { status, state, at }: Told): StreamedJob {
+function shapeOf(row: JobSnapshot['row'], { status, state, at }: StatusSnapshot): StreamedJob {
   const error = status === 'failed' && row.error !== null ? JSON.parse(row.error) : null;
   return {
     job_id: row.key,

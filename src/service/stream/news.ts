@@ -1,6 +1,6 @@
 /**
- * One reader of the event log for everyone in this process. Each event is named with its job and
- * its caller once, put into words once, and handed to all who listen.
+ * The only reader of the event log in this process. Each event is resolved to its job and caller
+ * once, serialized once, and passed to all subscribers.
  */
 import type { Relay } from '../../engine/relay.ts';
 import { isRetried, toFailure } from '../../kernel/failure/failure.ts';
@@ -12,24 +12,24 @@ import type { Database } from '../../store/driver/database.ts';
 import { listOwners, type OwnerRow } from '../../store/job/views.ts';
 import { eventShape } from '../view/serializer.ts';
 
-export interface Told {
+export interface PublishedEvent {
   readonly event: Event;
   readonly jobKey: string | null;
-  /** Whose it is; null where nobody's. */
+  /** The owner; null if it has none. */
   readonly caller: string | null;
   readonly isEnd: boolean;
-  /** As a stream sends it: named, because the unnamed messages of a job's stream are the job. */
+  /** The stream message. It is named, because unnamed messages of a job stream carry the job. */
   text(): string;
 }
 
 export interface NewsPage {
-  readonly told: readonly Told[];
-  /** Everything up to here has been looked at. */
+  readonly published: readonly PublishedEvent[];
+  /** All events up to here have been read. */
   readonly last: number;
   readonly isFull: boolean;
 }
 
-export type NewsListener = (told: readonly Told[]) => void;
+export type NewsListener = (published: readonly PublishedEvent[]) => void;
 
 export class News {
   readonly #database: Database;
@@ -55,7 +55,7 @@ export class News {
     this.#onError = options.onError;
   }
 
-  /** All events up to here have been handed out. */
+  /** All events up to here have been published. */
   get position(): number {
     return this.#position;
   }
@@ -80,7 +80,7 @@ export class News {
     await this.#handing;
   }
 
-  /** A page of the log: of one job, or of everything that is a caller's. */
+  /** A page of the log: of one job, or of everything that a caller owns. */
   async read(from: {
     readonly jobId?: number | undefined;
     readonly caller: string;
@@ -89,40 +89,40 @@ export class News {
   }): Promise<NewsPage> {
     const { jobId, caller, after, limit } = from;
     const events = await listEvents(this.#database, { jobId, after, limit });
-    const told = (await this.#tell(events)).filter((each) => each.caller === caller);
-    return { told, last: events.at(-1)?.seq ?? after, isFull: events.length === limit };
+    const published = (await this.#resolve(events)).filter((each) => each.caller === caller);
+    return { published, last: events.at(-1)?.seq ?? after, isFull: events.length === limit };
   }
 
-  /** The key and the caller of a job, if it was heard of lately. */
+  /** The key and the caller of a recently seen job. */
   ownerOf(jobId: number): OwnerRow | undefined {
     return this.#owners.get(jobId);
   }
 
   /**
-   * Those who listen have no other source: what cannot be told while the store is away is told when
-   * it is back, and nothing overtakes it. Meanwhile hardly anything comes, for it comes from there.
+   * Subscribers have no other source. Events that cannot be resolved while the store is down are
+   * published when it is back, in order. Few arrive meanwhile, because they come from the store.
    */
   async #insist(events: readonly Event[]): Promise<void> {
     const { signal } = this.#ended;
-    for (let isTold = false; !signal.aborted; ) {
+    for (let isReported = false; !signal.aborted; ) {
       try {
         return await this.#handOut(events);
       } catch (error) {
         if (!isRetried(toFailure(error).code)) throw error;
-        if (!isTold) this.#onError('news', error);
-        isTold = true;
+        if (!isReported) this.#onError('news', error);
+        isReported = true;
         await pause(this.#world, limits.loop.relayPollMs, signal);
       }
     }
   }
 
   async #handOut(events: readonly Event[]): Promise<void> {
-    const told = await this.#tell(events);
+    const published = await this.#resolve(events);
     this.#position = events.at(-1)?.seq ?? this.#position;
-    for (const listener of this.#listeners) listener(told);
+    for (const listener of this.#listeners) listener(published);
   }
 
-  async #tell(events: readonly Event[]): Promise<Told[]> {
+  async #resolve(events: readonly Event[]): Promise<PublishedEvent[]> {
     await this.#learnOwners(events);
     return events.map((event) => {
       const owner = event.jobId === null ? undefined : this.#owners.get(event.jobId);

@@ -20,7 +20,7 @@ import { Streams } from './streams.ts';
 
 const caller = 'local';
 
-/** A connection whose other side reads when it is told to. */
+/** A connection whose client reads on demand. */
 class Connection extends Writable {
   #text = '';
   #pending: (() => void) | undefined;
@@ -52,7 +52,7 @@ class Connection extends Writable {
   }
 }
 
-/** Reads of the log that wait until they are let go: news that are behind what is written. */
+/** Delayed reads of the log, so that events are published after they are written. */
 function behind(database: Database): { database: Database; hold(): void; letGo(): void } {
   let gate: Latch | undefined;
   const run: Database['run'] = async (statement, parameters) => {
@@ -68,7 +68,7 @@ function behind(database: Database): { database: Database; hold(): void; letGo()
   };
 }
 
-/** A store whose next reads are refused. */
+/** A store whose next reads fail. */
 function unwilling(database: Database): { database: Database; refuse(times: number): void } {
   let refusals = 0;
   const run: Database['run'] = async (statement, parameters) => {
@@ -84,7 +84,7 @@ function unwilling(database: Database): { database: Database; refuse(times: numb
   };
 }
 
-/** What a stream of a job has: the items follow a cancel, and may come after the stream's end. */
+/** The fields of a job stream. Items follow a cancel, and may come after the end of the stream. */
 function endingWithCancel(events: readonly Event[]): number[] {
   const end = events.findLastIndex(({ kind }) => kind === 'job_canceled');
   return events.slice(0, end + 1).map(({ seq }) => seq);
@@ -122,7 +122,7 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
     streams.open(request, connection as unknown as ServerResponse);
     return connection;
   };
-  /** Makes two events. */
+  /** Creates two events. */
   const stir = async (): Promise<void> => {
     await engine.commands.pause(caller, jobKey);
     await engine.commands.resume(caller, jobKey);
@@ -149,14 +149,14 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
 }
 
 describe('a stream', () => {
-  test('of one who does not read costs little, and misses nothing later', async (t) => {
+  test('to a slow client uses little memory, and later misses nothing', async (t) => {
     const { jobId, open, stir, upToEnd, cancel, errors } = await setup(t);
     const quick = open({ jobId, after: 0 });
     quick.read();
     const slow = open({ jobId, after: 0 });
     for (let round = 0; round < 500; round += 1) await stir();
-    assert.ok(slow.writableNeedDrain, 'the slow one is full');
-    assert.ok(slow.ids.length < 200, 'and was not sent the rest');
+    assert.ok(slow.writableNeedDrain, 'the buffer of the slow client is full');
+    assert.ok(slow.ids.length < 200, 'and it was not sent the rest');
     const ends = [once(quick, 'finish'), once(slow, 'finish')];
     await cancel();
     slow.read();
@@ -164,13 +164,13 @@ describe('a stream', () => {
     const expected = await upToEnd();
     assert.equal(expected.length, 1002);
     assert.deepEqual(quick.ids, expected);
-    // It was still reading when the items followed.
+    // It was still reading when the item events followed.
     assert.deepEqual(slow.ids.slice(0, expected.length), expected);
     assert.ok(slow.mostWaiting < 64 * 1024, `${slow.mostWaiting} bytes waited`);
     assert.deepEqual(errors, []);
   });
 
-  test('that begins in the middle of things gets each event once', async (t) => {
+  test('that starts during a job sends each event once', async (t) => {
     const { jobId, open, stir, upToEnd, cancel } = await setup(t);
     const connections: { connection: Connection; after: number }[] = [];
     for (let round = 0; round < 60; round += 1) {
@@ -192,14 +192,14 @@ describe('a stream', () => {
     }
   });
 
-  test('misses nothing where the store is away while it is told', async (t) => {
+  test('misses nothing if the store is down while it is open', async (t) => {
     const { open, stir, cancel, submit, refusing, errors, all } = await setup(t);
     const connection = open({ after: 0 });
     connection.read();
     const written = (await all()).at(-1);
     while (connection.ids.at(-1) !== written) await new Promise(setImmediate);
     refusing.refuse(2);
-    // A job that nobody has heard of yet: whose it is must be asked.
+    // A job that was not seen before, so that its owner must be queried.
     await submit();
     await stir();
     await cancel();
@@ -212,12 +212,12 @@ describe('a stream', () => {
     assert.equal(errors.length, 1);
   });
 
-  test('that has read what is only now handed out is not sent it again', async (t) => {
+  test('does not repeat events that the client has already read', async (t) => {
     const { jobId, open, stir, all, upToEnd, cancel, slow } = await setup(t, { isBehind: true });
     slow.hold();
     for (let round = 0; round < 3; round += 1) await stir();
     const written = await all();
-    // One reads all of it from the log; the other has read it elsewhere, up to the last but one.
+    // One client reads all events from the log; the other has already read all but the last.
     const [late, ahead] = [open({ jobId, after: 0 }), open({ jobId, after: written.at(-2) ?? 0 })];
     for (const connection of [late, ahead]) {
       connection.read();
@@ -233,7 +233,7 @@ describe('a stream', () => {
     assert.deepEqual(ahead.ids, expected.slice(written.length - 1));
   });
 
-  test('of everything that is a caller’s has nothing of others', async (t) => {
+  test('of a caller contains nothing of others', async (t) => {
     const { open, stir, cancel, streams, all } = await setup(t);
     const [own, others] = [open({ after: 0 }), open({ after: 0 }, 'somebody else')];
     own.read();
@@ -248,7 +248,7 @@ describe('a stream', () => {
     assert.match(others.text, /retry: 1000\n\n$/);
   });
 
-  test('tells how far a step has come, without a number', async (t) => {
+  test('sends progress within a step, without an event number', async (t) => {
     const { open, progress, jobId, itemIds, all, cancel } = await setup(t);
     const connection = open({ jobId, after: 0 });
     connection.read();
@@ -259,8 +259,8 @@ describe('a stream', () => {
     const end = once(connection, 'finish');
     await cancel();
     await end;
-    const told = /event: progress\ndata: (.*)\n\n/.exec(connection.text)?.[1] ?? '{}';
-    const { step, done, total } = JSON.parse(told);
+    const message = /event: progress\ndata: (.*)\n\n/.exec(connection.text)?.[1] ?? '{}';
+    const { step, done, total } = JSON.parse(message);
     assert.deepEqual([step, done, total], ['embedded', 3, 12]);
   });
 });

@@ -1,9 +1,9 @@
 /**
- * Events as they happen, to many clients. A client that keeps up is handed what everyone is handed.
- * One that does not is handed nothing more: when it has read what was sent, it reads the log, after
- * the last event that it was sent, until it has caught up. So what waits in memory for a client is
- * never more than its connection's own buffer, and no event is lost or sent twice. The stream of a
- * job also carries the job itself, as a message without a name or number, at each change of status.
+ * Event streams to many clients. A client that keeps up gets each event as it is published. A slow
+ * client gets nothing more until it has read what was sent; then it reads the log after its last
+ * event until it has caught up. So the memory per client is bounded by the buffer of its
+ * connection, and no event is lost or sent twice. A job stream also carries the job itself, as a
+ * message without name or number, at each change of status.
  */
 import type { ServerResponse } from 'node:http';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -14,9 +14,9 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Database } from '../../store/driver/database.ts';
 import type { ProgressBoard, Working } from '../view/progress-board.ts';
-import { JobLooks, type JobName, type LookedJob } from './job-status-reader.ts';
+import { type JobName, type JobSnapshot, JobStatusReader } from './job-status-reader.ts';
 import { JobStatuses } from './job-statuses.ts';
-import type { News, NewsPage, Told } from './news.ts';
+import type { News, NewsPage, PublishedEvent } from './news.ts';
 
 export interface StreamsOptions {
   readonly database: Database;
@@ -29,7 +29,7 @@ export interface StreamsOptions {
 
 export interface StreamRequest {
   readonly caller: string;
-  /** All that is the caller's, where absent. */
+  /** If absent, everything that the caller owns. */
   readonly job?: JobName | undefined;
   readonly after: number;
 }
@@ -37,20 +37,20 @@ export interface StreamRequest {
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #clients = new Set<Client>();
-  readonly #looks: JobLooks;
+  readonly #statusReader: JobStatusReader;
   #cancelTick: (() => void) | undefined;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
-    this.#looks = new JobLooks({
+    this.#statusReader = new JobStatusReader({
       ...options,
-      onLooked: (jobId, job) => {
+      onRead: (jobId, job) => {
         for (const client of this.#clients) {
           if (client.request.job?.id === jobId) client.consider(job);
         }
       },
     });
-    options.news.listen((told) => this.#handOut(told));
+    options.news.listen((published) => this.#handOut(published));
     options.progress.listen((jobId, itemId, working) => this.#progress(jobId, itemId, working));
   }
 
@@ -58,17 +58,20 @@ export class Streams {
     return this.#clients.size;
   }
 
-  /** To be called before the answer begins: a refusal is an answer of its own. */
-  checkRoom(caller: string): void {
+  /** Called before the response starts, because a refusal needs its own status. */
+  checkCapacity(caller: string): void {
     let own = 0;
     for (const client of this.#clients) if (client.request.caller === caller) own += 1;
     const { streamsMax, streamsPerCallerMax } = limits.event;
     if (own < streamsPerCallerMax && this.#clients.size < streamsMax) return;
-    throw new Failure('too_many_streams', `${own} streams of yours are open`);
+    throw new Failure('too_many_streams', `you have ${own} open streams`);
   }
 
   open(request: StreamRequest, response: ServerResponse): void {
-    const client = new Client(request, response, { ...this.#options, looks: this.#looks });
+    const client = new Client(request, response, {
+      ...this.#options,
+      statusReader: this.#statusReader,
+    });
     this.#clients.add(client);
     response.once('close', () => {
       client.close();
@@ -79,23 +82,23 @@ export class Streams {
     client.catchUp();
   }
 
-  /** Ends all streams, and tells the clients when to come back. */
+  /** Ends all streams, and tells the clients when to reconnect. */
   close(): void {
     this.#stopTicking();
-    this.#looks.stop();
+    this.#statusReader.stop();
     for (const client of this.#clients) client.sendAway();
   }
 
-  #handOut(told: readonly Told[]): void {
+  #handOut(published: readonly PublishedEvent[]): void {
     for (const client of this.#clients) {
       const { job } = client.request;
-      if (client.see(told) && job) this.#looks.ask(job);
+      if (client.see(published) && job) this.#statusReader.ask(job);
     }
-    for (const { event } of told) if (ownerKinds.has(event.kind)) this.#sendAwayFrom(event);
+    for (const { event } of published) if (ownerKinds.has(event.kind)) this.#sendAwayFrom(event);
   }
 
-  /** Whoever comes back is asked again who it is, and whose the job is now. */
-  #sendAwayFrom({ jobId, detail }: Told['event']): void {
+  /** A reconnecting client is authenticated again, and so is its access to the job. */
+  #sendAwayFrom({ jobId, detail }: PublishedEvent['event']): void {
     for (const client of this.#clients) {
       const { request } = client;
       const isMoved = jobId !== null && request.job?.id === jobId;
@@ -116,7 +119,7 @@ export class Streams {
     }
   }
 
-  /** Told, not stored: it has no number, and who comes back asks for what is so by then. */
+  /** Sent but not stored: it has no number, and a reconnecting client reads the current state. */
   tell(caller: string, event: string, shape: object): void {
     const text = `event: ${event}\ndata: ${JSON.stringify(shape)}\n\n`;
     for (const client of this.#clients) {
@@ -143,11 +146,11 @@ export class Streams {
   }
 }
 
-/** After these, some streams are no longer of the caller who opened them. */
+/** After these events, some streams may no longer belong to the caller who opened them. */
 const ownerKinds: ReadonlySet<string> = new Set(['job_moved', 'caller_merged']);
 
 interface ClientParts extends StreamsOptions {
-  readonly looks: JobLooks;
+  readonly statusReader: JobStatusReader;
 }
 
 class Client {
@@ -158,8 +161,8 @@ class Client {
   readonly #statuses: JobStatuses;
   #state: 'behind' | 'live' | 'ending' | 'closed' = 'behind';
   #after: number;
-  /** The job as it is after events that this client has not been sent yet. */
-  #ahead: LookedJob | undefined;
+  /** The job after events that this client has not received yet. */
+  #ahead: JobSnapshot | undefined;
   #drained: (() => void) | undefined;
 
   constructor(request: StreamRequest, response: ServerResponse, parts: ClientParts) {
@@ -173,21 +176,21 @@ class Client {
   }
 
   /**
-   * What is new, if this client is up to date; otherwise it will find it in the log. True: its job
-   * may have another status now.
+   * Sends a new event if this client is up to date; otherwise it will read it from the log. Returns
+   * true if its job may have another status now.
    */
-  see(told: readonly Told[]): boolean {
+  see(published: readonly PublishedEvent[]): boolean {
     if (this.#state !== 'live') return false;
     let isChanged = false;
-    for (const each of told) {
+    for (const each of published) {
       if (!this.#isFor(each)) continue;
       if (each.isEnd && this.request.job) {
         this.#run(() => this.#finish(each));
         return false;
       }
-      const isRoom = this.#send(each);
+      const hasCapacity = this.#send(each);
       isChanged = this.#statuses.see(each.event) || isChanged;
-      if (!isRoom) {
+      if (!hasCapacity) {
         this.#fallBehind();
         return false;
       }
@@ -196,15 +199,15 @@ class Client {
     return isChanged;
   }
 
-  /** Its job, as somebody has just read it. The end is told before the event that ends the job. */
-  consider(job: LookedJob): void {
+  /** Sends its job, as just read. The final status is sent before the event that ends the job. */
+  consider(job: JobSnapshot): void {
     this.#ahead = undefined;
     if (this.#state !== 'live' || isFinal(jobMachine, job.row.state)) return;
     if (job.version > this.#parts.news.position) this.#ahead = job;
     else if (!this.#tell(job)) this.#fallBehind();
   }
 
-  /** What is lost if there is no room for it. */
+  /** Dropped if the buffer is full. */
   say(text: string): void {
     if (this.#state !== 'closed' && !this.#response.writableNeedDrain) this.#response.write(text);
   }
@@ -236,10 +239,10 @@ class Client {
     void this.#whenDrained().then(() => this.catchUp());
   }
 
-  async #finish(end: Told): Promise<void> {
+  async #finish(end: PublishedEvent): Promise<void> {
     this.#state = 'ending';
-    const job = await this.#look();
-    // Whoever has the number of the last event has been sent the job as it ended.
+    const job = await this.#readJob();
+    // A client that has the number of the last event has received the final job.
     if (job) this.#tell(job);
     this.#send(end);
     this.#end();
@@ -250,26 +253,26 @@ class Client {
     const isOfJob = this.request.job !== undefined;
     while (this.#state === 'behind') {
       const { position } = news;
-      // Asked before the events are read: if it has ended, then all of them are there to be read.
-      const job = await this.#look();
+      // Read before the events: if the job has ended, all its events are in the log.
+      const job = await this.#readJob();
       const hasEnded = isOfJob && (!job || isFinal(jobMachine, job.row.state));
       const page = await this.#readPage();
-      const last = page.told.at(-1);
-      // It came after the look, which must be repeated: the job is told before its end.
-      const isHeld = isOfJob && !hasEnded && last?.isEnd === true;
-      await this.#sendAll(isHeld ? page.told.slice(0, -1) : page.told, job);
-      if (isHeld) continue;
+      const last = page.published.at(-1);
+      // The event came after the read, which must be repeated: the job is sent before its end.
+      const isWithheld = isOfJob && !hasEnded && last?.isEnd === true;
+      await this.#sendAll(isWithheld ? page.published.slice(0, -1) : page.published, job);
+      if (isWithheld) continue;
       this.#after = Math.max(this.#after, page.last);
       if (page.isFull || this.#state !== 'behind') continue;
       if (job && !this.#tell(job)) await this.#whenDrained();
       if (hasEnded) this.#end();
-      // No event can come between this question and the answer to it.
+      // No event can arrive between this check and its use.
       else if (news.position === position && this.#state === 'behind') this.#state = 'live';
     }
   }
 
-  async #look(): Promise<LookedJob | undefined> {
-    return this.request.job && this.#parts.looks.look(this.request.job);
+  async #readJob(): Promise<JobSnapshot | undefined> {
+    return this.request.job && this.#parts.statusReader.read(this.request.job);
   }
 
   #readPage(): Promise<NewsPage> {
@@ -278,9 +281,12 @@ class Client {
     return this.#parts.news.read({ caller, jobId: job?.id, after: this.#after, limit });
   }
 
-  async #sendAll(told: readonly Told[], job: LookedJob | undefined): Promise<void> {
-    const lastEnd = told.findLast(({ isEnd }) => isEnd);
-    for (const each of told) {
+  async #sendAll(
+    published: readonly PublishedEvent[],
+    job: JobSnapshot | undefined,
+  ): Promise<void> {
+    const lastEnd = published.findLast(({ isEnd }) => isEnd);
+    for (const each of published) {
       if (this.#state === 'closed') return;
       if (each === lastEnd && job && isFinal(jobMachine, job.row.state)) this.#tell(job);
       this.#statuses.see(each.event);
@@ -288,18 +294,18 @@ class Client {
     }
   }
 
-  #isFor({ event, caller }: Told): boolean {
+  #isFor({ event, caller }: PublishedEvent): boolean {
     if (event.seq <= this.#after) return false;
     const { job } = this.request;
     return job === undefined ? caller === this.request.caller : event.jobId === job.id;
   }
 
-  #send(told: Told): boolean {
-    this.#after = told.event.seq;
-    return this.#write(told.text());
+  #send(published: PublishedEvent): boolean {
+    this.#after = published.event.seq;
+    return this.#write(published.text());
   }
 
-  #tell(job: LookedJob): boolean {
+  #tell(job: JobSnapshot): boolean {
     const text = this.#statuses.tell(job);
     return text === '' || this.#write(text);
   }

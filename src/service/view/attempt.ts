@@ -1,4 +1,4 @@
-/** The attempt and what is staged, in the shapes of the contract. */
+/** The attempt and its staged sources, in the schemas of the contract. */
 import type { AttemptView, SourceView } from '../../attempt/view.ts';
 import type { Attempt, Staged } from '../../contract/operation/attempt.ts';
 

@@ -10,12 +10,12 @@ const job = (model?: string) => ({
 const tokens = { tokens_in: 1_000_000, tokens_out: 100_000 };
 
 describe('the cost of a batch task', () => {
-  test('stands beside what the same would have cost at once', () => {
+  test('is shown beside the cost of the same live requests', () => {
     const cost = batchCost(tokens, { jobs: [job('gpt-4o-mini'), job('gpt-4o-mini')] });
     assert.deepEqual(cost, { cents: 10.5, at_once_cents: 21 });
   });
 
-  test('is not known of two models, of a model without a price, of recordings, of nothing', () => {
+  test('is unknown for two models, an unknown price, recordings, and without tokens', () => {
     assert.equal(batchCost(tokens, { jobs: [job('gpt-4o'), job('gpt-4o-mini')] }), null);
     assert.equal(batchCost(tokens, { jobs: [job('a-model-of-mine')] }), null);
     assert.equal(batchCost(tokens, { jobs: [job()] }), null);

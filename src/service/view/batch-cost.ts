@@ -1,4 +1,4 @@
-/** What a batch task has cost, beside what the same would have cost at once. */
+/** The cost of a batch task, beside the cost of the same live requests. */
 
 import type { BatchTask } from '../../contract/operation/batch.ts';
 import type { ProviderState } from '../../kernel/provider-state.ts';
@@ -6,8 +6,8 @@ import { costOf, priceOf } from '../../provider/prices.ts';
 import type { BatchTaskRow } from '../../store/batch/tasks.ts';
 
 /**
- * By the vendor's list. Tokens are counted for the whole task, so there is a cost only where all of
- * them are of one model; and none where nobody knows its price.
+ * At list prices. Tokens are counted per task, so the cost is only known if one model has used all
+ * of them and its price is known.
  */
 export function batchCost(
   { tokens_in: input, tokens_out: output }: Pick<BatchTaskRow, 'tokens_in' | 'tokens_out'>,

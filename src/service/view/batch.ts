@@ -1,4 +1,4 @@
-/** How a batch task is shown, by `--json` and over HTTP. */
+/** A batch task in the schema of the API and of `--json`. */
 
 import type { BatchTask } from '../../contract/operation/batch.ts';
 import type { Waiting } from '../../engine/batch/waiting.ts';

@@ -1,7 +1,7 @@
 /**
- * Jobs as `GET /jobs/{id}` shows them. Whoever polls is answered from what the orchestrators show
- * each other, where that is good enough, and from the store everywhere else. A view is written when
- * somebody has asked for the job, and again after each commit for as long as somebody might ask.
+ * Job views for `GET /jobs/{id}`. Polling clients are answered from views that orchestrators share
+ * in Redis, if fresh enough, and otherwise from the store. A view is written when a client has
+ * asked for the job, and after each commit while clients may still ask.
  */
 
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
@@ -9,25 +9,25 @@ import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { HotStore, HotView } from '../../redis/hot-store.ts';
-import type { Told } from '../stream/news.ts';
+import type { PublishedEvent } from '../stream/news.ts';
 import type { JobView, JobViews, ShownJobs } from './job-views.ts';
 
 export interface HotJobsOptions {
   readonly store: HotStore;
-  readonly pictures: JobViews;
+  readonly jobViews: JobViews;
   readonly world: World;
   /** The clock that all orchestrators share. */
   readonly now: () => number;
-  /** Everything in the log after this is told to `see`. */
+  /** Every event after this sequence number is passed to `see`. */
   readonly position: () => number;
   readonly onRead: (result: HotResult) => void;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** What came of looking: `stale` is a view that was not good enough. */
+/** The result of a lookup; `stale` means that the view was not fresh enough. */
 export type HotResult = 'hit' | 'miss' | 'stale' | 'away';
 
-/** What this process knows of a job from the log. */
+/** What this process knows about a job from the log. */
 export interface Known {
   /** Its last event, and the last one that changed its state. */
   readonly last: number;
@@ -38,7 +38,7 @@ export class HotJobs implements ShownJobs {
   readonly #options: HotJobsOptions;
   readonly #known = new Map<string, Known>();
   readonly #touched = new Set<string>();
-  /** Of what lies before, this process has not seen everything. */
+  /** Of earlier events, this process has not seen all. */
   #floor: number | undefined;
   #cancelFlush: (() => void) | undefined;
   #flushing: Promise<void> | undefined;
@@ -52,31 +52,31 @@ export class HotJobs implements ShownJobs {
     const { store, onRead, now } = this.#options;
     this.#floor ??= this.#options.position();
     const view = await store.read(key);
-    const picture = view === undefined || view === 'away' ? undefined : pictureOf(view);
-    if (picture && isGoodEnough(picture, this.#knownOf(key), now())) {
+    const jobView = view === undefined || view === 'away' ? undefined : parseView(view);
+    if (jobView && isGoodEnough(jobView, this.#knownOf(key), now())) {
       onRead('hit');
-      return picture;
+      return jobView;
     }
     onRead(view === 'away' ? 'away' : view === undefined ? 'miss' : 'stale');
-    const loaded = await this.#options.pictures.of(key);
-    // Whoever asked is not kept waiting for it; a store that is away says so itself.
+    const loaded = await this.#options.jobViews.of(key);
+    // The client does not wait for the write. A store outage is reported elsewhere.
     if (loaded?.isWhole) void store.write(key, viewOf(loaded));
     return loaded;
   }
 
-  /** After a command: whoever asks next, wherever, is shown what came of it. */
+  /** After a command, the next request to any process shows its effect. */
   async refresh(key: string): Promise<void> {
-    const { pictures, store } = this.#options;
-    const picture = await pictures.of(key);
-    if (!picture) return;
-    this.#learn(key, picture.version, true);
-    await store.write(key, viewOf(picture));
-    if (!picture.isWhole) this.#touch(key, limits.hotView.writeMs);
+    const { jobViews, store } = this.#options;
+    const jobView = await jobViews.of(key);
+    if (!jobView) return;
+    this.#learn(key, jobView.version, true);
+    await store.write(key, viewOf(jobView));
+    if (!jobView.isWhole) this.#touch(key, limits.hotView.writeMs);
   }
 
-  see(told: readonly Told[]): void {
+  see(published: readonly PublishedEvent[]): void {
     this.#floor ??= this.#options.position();
-    for (const { jobKey, event, isEnd } of told) {
+    for (const { jobKey, event, isEnd } of published) {
       if (jobKey === null) continue;
       const isState = event.kind.startsWith('job_');
       this.#learn(jobKey, event.seq, isState);
@@ -127,28 +127,28 @@ export class HotJobs implements ShownJobs {
     }, delayMs);
   }
 
-  /** Only of jobs that somebody has asked for, and that no other process was quicker with. */
+  /** Only jobs that a client has asked for, and that no other process has just written. */
   async #flush(): Promise<void> {
     const keys = [...this.#touched].slice(0, limits.hotView.flushMax);
     for (const key of keys) this.#touched.delete(key);
-    const { store, pictures } = this.#options;
+    const { store, jobViews } = this.#options;
     const versions = await store.versions(keys);
     for (const [key, version] of versions) {
       if (version >= this.#knownOf(key).last || this.#isStopped) continue;
-      const picture = await pictures.of(key);
-      if (picture?.isWhole) await store.write(key, viewOf(picture));
-      // Its items were counted a moment ago: they are counted again when it is their time.
-      else if (picture) this.#touched.add(key);
+      const jobView = await jobViews.of(key);
+      if (jobView?.isWhole) await store.write(key, viewOf(jobView));
+      // Its items were counted a moment ago; the next count is scheduled.
+      else if (jobView) this.#touched.add(key);
     }
   }
 }
 
 /**
- * States are never late; counts are for a moment, as they always may be. A view that lies still for
- * long is looked after: not everything that is shown comes with an event.
+ * States are never stale; counts may be for a moment. A view that has not changed for long is
+ * refreshed, because not everything in it comes with an event.
  */
-export function isGoodEnough(picture: JobView, known: Known, now: number): boolean {
-  const { version, at, row, isWhole } = picture;
+export function isGoodEnough(jobView: JobView, known: Known, now: number): boolean {
+  const { version, at, row, isWhole } = jobView;
   const ageMs = Math.abs(now - at);
   if (version < known.lastState) return false;
   const isLate = version < known.last || !isWhole;
@@ -156,12 +156,12 @@ export function isGoodEnough(picture: JobView, known: Known, now: number): boole
   return isFinal(jobMachine, row.state) || ageMs <= limits.hotView.ageMsMax;
 }
 
-function viewOf(picture: JobView): HotView {
-  return { version: picture.version, body: JSON.stringify(picture) };
+function viewOf(jobView: JobView): HotView {
+  return { version: jobView.version, body: JSON.stringify(jobView) };
 }
 
-/** Undefined for what another release has written in another form. */
-function pictureOf({ body }: HotView): JobView | undefined {
-  const picture = JSON.parse(body) as JobView;
-  return picture.form === limits.hotView.form ? picture : undefined;
+/** Undefined for a view that another release wrote in another form. */
+function parseView({ body }: HotView): JobView | undefined {
+  const jobView = JSON.parse(body) as JobView;
+  return jobView.form === limits.hotView.form ? jobView : undefined;
 }

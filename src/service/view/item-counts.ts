@@ -1,6 +1,6 @@
 /**
- * Where the items of a job stand. Of a job that moves they are counted all, which takes the longer
- * the more there are; so what was counted just now serves everyone who asks in the next moment.
+ * Item counts of a job. Counting takes time in proportion to the items of a running job, so a fresh
+ * count is reused for requests in the next moment.
  */
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
@@ -26,13 +26,13 @@ export class ItemCounts {
     this.#world = world;
   }
 
-  /** Fresh are those that were counted for this very question. */
+  /** Fresh counts were made for this request. */
   async of(row: JobRow): Promise<{ rows: readonly StandingRow[]; isFresh: boolean }> {
     const isStill = row.started_at === null || isFinal(jobMachine, row.state);
     if (isStill) return { rows: standingStill(row), isFresh: true };
     const now = this.#world.now();
     const known = this.#counted.get(row.id);
-    // A job that was written to since, by a command or by the end of an item, is counted anew.
+    // A job that a command or a finished item has changed since is counted again.
     const isKnown =
       known !== undefined &&
       known.updatedAt === row.updated_at &&
@@ -53,7 +53,7 @@ export class ItemCounts {
   }
 }
 
-/** Where nothing moves, the job's own counts say where its items stand: they need not be read. */
+/** If no item moves, the counters of the job are enough, and no items are read. */
 function standingStill(row: JobRow): StandingRow[] {
   const { items_total: total, items_done: done, items_failed: failed } = row;
   const canceled = row.items_canceled;

@@ -1,4 +1,7 @@
-/** Items in the shape of the contract, with what their rows do not say: who is before them, why. */
+/**
+ * Items in the schema of the contract, with their queue position and explanation, which are not in
+ * the row.
+ */
 
 import type { Item } from '../../contract/schema/schema.ts';
 import { retryPolicyFor } from '../../kernel/backoff.ts';
@@ -21,13 +24,13 @@ import {
 } from '../../store/item/places.ts';
 import { listWorkers } from '../../store/item/workers.ts';
 import { listOwners } from '../../store/job/views.ts';
-import type { Looking } from '../service.ts';
+import type { ReadService } from '../service.ts';
 import { itemShape } from './serializer.ts';
 
-/** In a list, places are counted less far. */
+/** In a list, queue positions are counted up to a lower maximum. */
 const placesCountedInList = 1000;
 
-export async function viewItems(service: Looking, rows: readonly ItemRow[]): Promise<Item[]> {
+export async function viewItems(service: ReadService, rows: readonly ItemRow[]): Promise<Item[]> {
   const { database } = service;
   const owners = await listOwners(database, [...new Set(rows.map(({ job_id }) => job_id))]);
   const keys = new Map(owners.map(({ id, key }) => [id, key]));
@@ -56,7 +59,7 @@ interface Known {
   readonly service: ServiceWait | undefined;
 }
 
-async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<Item> {
+async function viewItem(service: ReadService, row: ItemRow, known: Known): Promise<Item> {
   const { database, lifecycle, progress } = service;
   const error: ErrorRecord | null = row.error === null ? null : JSON.parse(row.error);
   const ready = lifecycle.ready(row.progress);
@@ -91,14 +94,14 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
   return itemShape(row, { jobKey: known.jobKey, explanation, working, lifecycle });
 }
 
-/** What is asked of the service, and not what is done beside it. */
+/** The request to the service, without parallel steps. */
 function stepsAt({ steps, isBenched }: ServiceWait, ready: readonly string[]): readonly string[] {
   const apart = isBenched ? ready.filter((step) => step !== 'chunked') : steps;
   return apart.length > 0 ? apart : ready;
 }
 
 function countBefore(
-  { database }: Looking,
+  { database }: ReadService,
   row: ItemRow,
   { limit, service }: Known,
 ): Promise<number> {
@@ -112,12 +115,16 @@ function countBefore(
   return Promise.resolve(0);
 }
 
-function attemptsOf({ lifecycle }: Looking, next: readonly string[], code: FailureCode): number {
+function attemptsOf(
+  { lifecycle }: ReadService,
+  next: readonly string[],
+  code: FailureCode,
+): number {
   const stage = next[0] === undefined ? 'embedding' : lifecycle.row(next[0]).stage;
   return retryPolicyFor(stage, code).triesMax;
 }
 
-/** Which service is busy, only its message says. */
+/** Only its message says which service is busy. */
 function titleOf(code: FailureCode, { message }: ErrorRecord): string {
   return code === 'service_busy' ? message : failures[code].title;
 }

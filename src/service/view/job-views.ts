@@ -1,4 +1,4 @@
-/** All that is shown of one job, as the store has it at one moment. */
+/** The view of one job, as the store has it at one moment. */
 
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
@@ -19,16 +19,16 @@ export interface JobView {
   readonly standings: readonly StandingRow[];
   readonly causes: readonly CauseRow[];
   readonly partlyRead: number;
-  /** False: its items were counted a moment before it was read. */
+  /** False: its items were counted shortly before it was read. */
   readonly isWhole: boolean;
-  /** Rises with the shape of this, so that two releases can work side by side. */
+  /** Increased with every change of this type, so that two releases can run side by side. */
   readonly form: number;
 }
 
-/** Where pictures come from: the store alone, or what orchestrators show each other as well. */
+/** The source of job views: the store alone, or also the views that orchestrators share. */
 export interface ShownJobs {
   read(key: string): Promise<JobView | undefined>;
-  /** After a command: whoever asks next, wherever, is shown what came of it. */
+  /** After a command, the next request to any process shows its effect. */
   refresh(key: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export class JobViews {
     this.#options = options;
   }
 
-  /** From the store alone: what it says is always new. */
+  /** From the store alone: always current. */
   get shown(): ShownJobs {
     return { read: (key) => this.of(key), refresh: async () => undefined };
   }

@@ -1,6 +1,6 @@
 /**
- * How far the steps under way in this process have come. It is told, not stored: what is not
- * finished is done again after a crash, so there is nothing to remember.
+ * The progress of running steps in this process. It is sent to clients but not stored: after a
+ * crash, an unfinished step runs again.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
@@ -21,7 +21,7 @@ export class ProgressBoard {
     this.#listeners.add(listener);
   }
 
-  /** Takes a `step_progressed` of the executor. */
+  /** Applies a `step_progressed` event of the executor. */
   readonly tell = ({ jobId, itemId, step, detail }: NewEvent): void => {
     if (jobId === null || itemId == null || step == null) return;
     const working = { step, done: Number(detail?.done), total: Number(detail?.total) };
@@ -31,7 +31,7 @@ export class ProgressBoard {
     for (const listener of this.#listeners) listener(jobId, itemId, working);
   };
 
-  /** Only of a step that has not been reached since. */
+  /** Null if the step has been completed since. */
   of(itemId: number, isReached: (step: string) => boolean): Working | null {
     const working = this.#byItem.get(itemId);
     return working === undefined || isReached(working.step) ? null : working;

@@ -1,4 +1,4 @@
-/** Rows of the store in the shapes of the contract. */
+/** Converts store rows to the schemas of the contract. */
 
 import type * as schema from '../../contract/schema/schema.ts';
 import { failures, isFailureCode } from '../../kernel/failure/failure.ts';
@@ -76,7 +76,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
   };
 }
 
-/** Null where nothing has failed, or where what failed has been done since. */
+/** Null if nothing has failed, or if the failed step has succeeded since. */
 function lastErrorOf(json: string | null) {
   const { kind = null, code = null } = json === null ? {} : JSON.parse(json);
   return { last_error_kind: kind, last_error_code: code };
@@ -113,7 +113,7 @@ export function jobCauseShape({ code, count, first_at, last_at }: CauseRow) {
   return { cause: code, count, title, advice, ...times };
 }
 
-/** While others of its items go on, a job has no last error of its own. */
+/** While other items are running, a job has no last error of its own. */
 function lastErrorOfWaiting(open: readonly StandingRow[]) {
   const code = open.flatMap(({ waiting_code }) => waiting_code ?? [])[0];
   if (code === undefined) return undefined;
@@ -131,7 +131,7 @@ export interface ItemExtras {
 
 export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
   const { jobKey, explanation, working, lifecycle = itemLifecycle } = extras;
-  // What an open item waits after is no error of it yet.
+  // The cause of a pending retry is not an error of the item yet.
   const error = row.error === null || row.waits_on !== null ? null : JSON.parse(row.error);
   const attempt = attemptOf(row);
   return {
@@ -164,7 +164,10 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
   };
 }
 
-/** What a job's own events mean for its status: whoever watches one job needs no second call. */
+/**
+ * What the events of a job imply for its status, so that a client that watches one job needs no
+ * second request.
+ */
 const statusOfKind: Partial<Record<EngineEvent['kind'], StageState>> = {
   job_accepted: 'pending',
   job_retried: 'pending',
@@ -273,7 +276,7 @@ export function chunkShape(row: ChunkRow): schema.Chunk {
   };
 }
 
-/** A chunk that nobody has stored. */
+/** A chunk that is not stored. */
 export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
   return {
     chunk_id: key,
@@ -303,7 +306,7 @@ export function hitShape(hit: Passage): schema.Hit {
   };
 }
 
-/** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
+/** The failure table's row for a stored code. A newer Pawl may have stored a code unknown here. */
 export function failureOf(code: string): { readonly title: string; readonly advice: string } {
   return failures[isFailureCode(code) ? code : 'internal_error'];
 }

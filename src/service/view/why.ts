@@ -1,6 +1,6 @@
 /**
- * Why a document is in the results, or is not: the state that keeps it out, or the passage that put
- * it in, with the way back from there to the raw bytes.
+ * Explains why a document is, or is not, in the search results: the state that keeps it out, or its
+ * best passage, with the origin of that passage back to the raw bytes.
  */
 
 import type { Item, Why } from '../../contract/schema/schema.ts';
@@ -25,20 +25,20 @@ import {
 } from '../../store/document/views.ts';
 import { type ItemRow, jobOfItem } from '../../store/item/items.ts';
 import { getJobById } from '../../store/job/jobs.ts';
-import type { Looking } from '../service.ts';
+import type { ReadService } from '../service.ts';
 import { viewItems } from './item.ts';
 import { chunkShape, documentShape, maybeTimeOf, timeOf } from './serializer.ts';
 
 export interface WhyQuestion extends CorpusPlace {
-  /** What the corpus is called by whoever asks. */
+  /** The corpus name in the form that the caller uses. */
   readonly name: string;
-  /** The address, or whatever else the source was named. */
+  /** The address, or another name of the source. */
   readonly url: string;
   /** With a query: the best passage of the document for it. */
   readonly query?: string | undefined;
 }
 
-export async function whyOf(service: Looking, question: WhyQuestion): Promise<Why> {
+export async function whyOf(service: ReadService, question: WhyQuestion): Promise<Why> {
   const { database } = service;
   const { caller, corpus } = question;
   const source = sourceOf(question.url);
@@ -63,23 +63,23 @@ export async function whyOf(service: Looking, question: WhyQuestion): Promise<Wh
   };
 }
 
-/** An address in the form under which it was stored; other names are taken as they are. */
+/** An address in the form in which it is stored; other names are unchanged. */
 function sourceOf(url: string): string {
   if (!/^https?:\/\//i.test(url)) return url;
   try {
     return canonicalUrl(readUrl(url));
   } catch (error) {
-    throw error instanceof Failure ? error : new Failure('invalid_url', `${url} is no address`);
+    throw error instanceof Failure ? error : new Failure('invalid_url', `${url} is not an address`);
   }
 }
 
-interface Standing {
+interface DocumentState {
   readonly document: DocumentRow | undefined;
   readonly newest: ItemRow | undefined;
   readonly isGone: boolean;
 }
 
-function verdictOf({ document, newest, isGone }: Standing): Why['verdict'] {
+function verdictOf({ document, newest, isGone }: DocumentState): Why['verdict'] {
   if (document) {
     const isNewer = newest !== undefined && newest.id > document.as_of;
     return isNewer && newest.waits_on !== null ? 'replacing' : 'searchable';
@@ -96,24 +96,24 @@ const explanations: Readonly<Record<Why['verdict'], Explain>> = {
   searchable: (document, item) => {
     const { generation, chunk_count, kept_share } = document as DocumentRow;
     const chunks = countOf(chunk_count);
-    const found = `Generation ${generation} is searchable, with ${chunks}.${partOf(kept_share)}`;
+    const found = `Version ${generation} is searchable, with ${chunks}.${partOf(kept_share)}`;
     return item?.step === place.failed
-      ? `${found} A newer submission is not in it: ${item.explanation}`
+      ? `${found} A newer submission is not part of it: ${item.explanation}`
       : found;
   },
   replacing: (document, item) =>
-    `Generation ${document?.generation} is searchable; a newer one is being made: ` +
+    `Version ${document?.generation} is searchable; a newer version is being processed: ` +
     `${item?.explanation}`,
   pending: (_, item) => `Not searchable yet: ${item?.explanation}`,
   failed: (_, item) => `Not searchable: ${item?.explanation}`,
   canceled: (_, item) => `Not searchable: ${item?.explanation}`,
   deleted: () => 'Not searchable: it was deleted after it was last submitted. Submit it again.',
-  unknown: () => 'Not searchable: it was never submitted to this corpus, under this name.',
+  unknown: () => 'Not searchable: it was never submitted to this corpus under this name.',
 };
 
 function partOf(keptShare: number | null): string {
   if (keptShare === null || !isPartlyRead(keptShare)) return '';
-  return ` It was read in part: ${keptPercent(keptShare)} % of its text was kept.`;
+  return ` It was only partly read: ${keptPercent(keptShare)} % of its text was kept.`;
 }
 
 function countOf(chunks: number): string {
@@ -121,16 +121,16 @@ function countOf(chunks: number): string {
 }
 
 async function shownDocument(
-  { database }: Looking,
+  { database }: ReadService,
   document: DocumentRow,
   corpus: string,
 ): Promise<NonNullable<Why['document']>> {
   return documentShape({ ...document, corpus }, await getMeta(database, document));
 }
 
-/** From the current generation back to the bytes that were read. */
+/** From the current generation back to the raw bytes. */
 async function provenanceOf(
-  { database }: Looking,
+  { database }: ReadService,
   document: DocumentRow,
 ): Promise<NonNullable<Why['provenance']>> {
   const fetched = await getFetch(database, document.generation_id);
@@ -151,9 +151,9 @@ async function provenanceOf(
   };
 }
 
-/** The passage that a query finds, or the first one. */
+/** The best passage for the query, or the first one. */
 async function chunkOf(
-  { database, searcher }: Looking,
+  { database, searcher }: ReadService,
   document: DocumentRow,
   { caller, corpus, query }: WhyQuestion,
 ): Promise<Why['chunk']> {

@@ -1,4 +1,4 @@
-/** A service in a process of its own: what it says of itself, and of the models that it calls. */
+/** A service in its own process: its readiness, and the calls of its models. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startRole } from '../../src/app/role/worker-service.ts';
@@ -86,7 +86,7 @@ test('an embedding service without workers answers, and leaves its queue to othe
   const worker = await addWorker();
   await until(async () => (await writesOf(worker)) === 1, { what: 'the message to be worked on' });
   assert.equal(await writesOf(role), 0);
-  // The result is in the Redis of the queue: any process of the role has it.
+  // The result is in the Redis of the queue, so any process of the role has it.
   const fetched = () => ask(`/enqueue/${id}`) as Promise<unknown> as Promise<{ body: Fetched }>;
   await until(async () => (await fetched()).body.status === 'done', { what: 'the result' });
   assert.equal((await fetched()).body.vectors.embeddings.length, 1);
@@ -96,7 +96,7 @@ test('an embedding service without workers answers, and leaves its queue to othe
   );
 });
 
-test('an embedding service tells of its calls, and is unready without the store', async (t) => {
+test('an embedding service reports its calls, and is not ready without the store', async (t) => {
   const { postgres, role, spans, ask } = await openEmbedding(t);
   assert.equal((await ask('/embed', { texts: ['A heron waits.'] })).status, 200);
   const well = await ask('/readyz');
