@@ -1,6 +1,6 @@
 /**
- * Text and queries leave only for the address that a corpus knows. The check comes before anything
- * is resolved or sent; a first use is recorded with the commit of what it brought.
+ * Text and queries are sent only to the address that a corpus knows. The check comes before any DNS
+ * lookup or request; a first use is recorded in the commit of its result.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { decideOrigin, embedUse, type Origin, type OriginUse } from '../kernel/name/origin.ts';
@@ -11,18 +11,18 @@ import type { Reader, Transaction } from '../store/driver/database.ts';
 
 export interface Sending extends CorpusKey {
   readonly use: OriginUse;
-  /** What computes: the name of a model, or of a provider. */
+  /** The name of a model or a provider. */
   readonly model: string;
-  /** Undefined: it computes in this process, and nothing is sent. */
+  /** Undefined if it computes in this process and sends nothing. */
   readonly origin: Origin | undefined;
-  /** Whether such text of the corpus was sent somewhere before. */
+  /** Whether such text of the corpus was sent before. */
   readonly isBegun: boolean;
 }
 
-/** Writes down the address of a first use. */
+/** Records the address of a first use. */
 export type RecordFirstUse = (transaction: Transaction) => Promise<void>;
 
-/** Refuses an address that the corpus does not know. Undefined: there is nothing to record. */
+/** Refuses an address that the corpus does not know. Undefined if there is nothing to record. */
 export async function checkOrigin(
   reader: Reader,
   { caller, corpus, use, model, origin, isBegun }: Sending,
@@ -43,9 +43,9 @@ export async function checkOrigin(
 }
 
 export interface CorpusEmbedders {
-  /** The one that is configured: new corpora are begun with it. */
+  /** The configured embedder, used for new corpora. */
   readonly embedder: Embedder;
-  /** Embedders of other models, for corpora that were begun with them at this address. */
+  /** Embedders of other models, for corpora that were started with them at this address. */
   readonly otherEmbedder?: ((model: string, url?: string) => Embedder | undefined) | undefined;
 }
 

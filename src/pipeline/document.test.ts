@@ -7,7 +7,7 @@ import type { Sink } from '../sink/sink.ts';
 import { boundPipeline, type DocumentPipelineOptions, documentPipeline } from './document.ts';
 import { type Pipeline, rebuilt } from './pipeline.ts';
 
-const none = (): never => assert.fail('nothing is run here');
+const none = (): never => assert.fail('no step may run here');
 const parts: DocumentPipelineOptions = {
   blobs: { put: none, get: none },
   fetcher: { get: none },
@@ -27,11 +27,11 @@ function ahead({ steps, mayRunAhead }: Pipeline, sourceKind = 'file'): string[] 
 
 const free = ['content_extracted', 'chunked', 'embedded', 'entity_extracted', 'persisted'];
 
-test('with local models everything after the fetch may run ahead of its click', () => {
+test('with local models every step after the fetch may run ahead of its commit', () => {
   assert.deepEqual(ahead(documentPipeline(parts)), [...free, 'indexed', 'done']);
 });
 
-test('what is paid for waits for the disk', () => {
+test('paid steps wait for the commit', () => {
   const paid = ahead(documentPipeline({ ...parts, embedder: meteredEmbedder() }));
   assert.deepEqual(paid, ['content_extracted', 'chunked', 'entity_extracted', 'persisted', 'done']);
   const asked = { ...extractor, model: 'a model' };
@@ -39,7 +39,7 @@ test('what is paid for waits for the disk', () => {
   assert.equal(entities.includes('entity_extracted'), false);
 });
 
-test('what is told to sinks, asked of services, or embedded anew waits for the disk', () => {
+test('steps for sinks, services or re-embedding wait for the commit', () => {
   const sinks = [{ name: 'qdrant' } as Sink];
   const delivered = ahead(documentPipeline({ ...parts, sinks }));
   assert.deepEqual(delivered, free.slice(0, 4));
@@ -47,7 +47,7 @@ test('what is told to sinks, asked of services, or embedded anew waits for the d
   assert.deepEqual(ahead(documentPipeline(parts), 'reembed'), []);
 });
 
-test('of a step that was replaced or added nobody knows that it is free', () => {
+test('a replaced or added step may not run ahead', () => {
   const own = async () => ({});
   const pipeline = rebuilt(documentPipeline(parts), (documents) => ({
     ...documents,
@@ -59,7 +59,7 @@ test('of a step that was replaced or added nobody knows that it is free', () => 
   );
 });
 
-test('who builds a pipeline may say what is free in it', () => {
+test('the author of a pipeline may declare which steps run ahead', () => {
   const mayRunAhead = (step: string): boolean => step === 'done';
   const pipeline = rebuilt(documentPipeline(parts), (documents) => ({ ...documents, mayRunAhead }));
   assert.deepEqual(ahead(pipeline), ['done']);

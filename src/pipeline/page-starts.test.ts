@@ -24,7 +24,7 @@ test('each chunk has the page on which it begins', () => {
   );
 });
 
-test('chunks of a document without pages, or with a text in their place, have none', () => {
+test('chunks of a document without valid page starts have none', () => {
   const chunks = splitText(joinPages(pages));
   const metas: Parsed['meta'][] = [{}, { page_starts: 7 }, { page_starts: 'on all pages' }];
   for (const meta of [null, ...metas]) {

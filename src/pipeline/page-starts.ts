@@ -1,12 +1,12 @@
 /**
- * Where the pages of a document begin in its text. They travel in its `meta`, as the text
- * `page:offset,page:offset`, because that goes wherever the text goes. Pages without text are left
- * out. A document without pages has none.
+ * Where the pages of a document begin in its text, stored in its `meta` as
+ * `page:offset,page:offset`, because `meta` travels with the text. Pages without text are skipped.
+ * A document without pages has none.
  */
 import type { NewChunk } from '../store/document/chunks.ts';
 import type { PageText, Parsed } from './extract/parsed.ts';
 
-/** Of pages that stand in the text one after the other, with an empty line between them. */
+/** For pages that follow each other in the text, separated by an empty line. */
 export function pageStartsOf(pages: readonly PageText[]): string {
   let offset = 0;
   const starts: string[] = [];
@@ -28,8 +28,8 @@ export function joinPages(pages: readonly PageText[]): string {
 }
 
 /**
- * The chunks, in the order of the text, with the page on which each begins. `meta` is null for
- * texts that were stored before it was.
+ * The chunks, in text order, with the page on which each begins. `meta` is null for texts that were
+ * stored before `meta` existed.
  */
 export function withPages(
   chunks: readonly NewChunk[],

@@ -1,7 +1,8 @@
 /**
- * Paid work is not paid twice. A step asks the purse first: what was answered before is there. For
- * the rest it sets money aside, makes the call, and has the answer kept and charged in one commit
- * of its own, before the click: a crash between the two loses neither the answer nor the account.
+ * The paid-answer cache and budget: no work is paid twice. A step first looks up earlier answers.
+ * For the rest it reserves money, makes the call, and stores and charges the answer in a commit of
+ * its own, before the commit of the step: a crash in between loses neither the answer nor the
+ * charge.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -21,24 +22,24 @@ import { getResults, putResults, type ResultRow } from '../store/money/paid-answ
 import { charge } from '../store/money/spending.ts';
 import type { PipelineItem } from './pipeline.ts';
 
-/** What a paid call was made for, and at what price. */
+/** The purpose and the price of a paid call. */
 export interface Purchase {
   readonly item: Pick<PipelineItem, 'id' | 'jobId' | 'payer'>;
   readonly step: string;
   readonly model: string;
-  /** Undefined where nobody knows them. */
+  /** Undefined if unknown. */
   readonly prices: Prices | undefined;
-  /** Where a person says what the model costs. */
+  /** The setting with the price of the model. */
   readonly priceSetting: string;
 }
 
-/** What came back, and what is to be paid for it. */
+/** A response and its cost. */
 export interface Answer {
   readonly key: string;
-  /** Undefined: it is of no use, and has cost as much all the same. It is not kept. */
+  /** Undefined if the response is unusable: it is charged all the same, but not stored. */
   readonly value: Uint8Array | undefined;
   readonly tokens: Tokens;
-  /** Where it is not paid by its tokens. */
+  /** The cost, if it is not charged by tokens. */
   readonly cents?: number | undefined;
 }
 
@@ -51,7 +52,7 @@ export class PaidAnswers {
     this.#world = world;
   }
 
-  /** Answers that were paid for before, by their keys. */
+  /** Answers that were paid for before, by key. */
   async find(keys: readonly string[]): Promise<Map<string, ResultRow>> {
     const found = new Map<string, ResultRow>();
     for (let start = 0; start < keys.length; start += limits.result.pageMax) {
@@ -62,14 +63,14 @@ export class PaidAnswers {
   }
 
   /**
-   * Sets aside what calls of so many tokens will cost; `budget_exhausted` where it may not. False:
-   * there is no budget, and nothing to set aside.
+   * Reserves the cost of calls of so many tokens; throws `budget_exhausted` if the budget does not
+   * allow it. False if there is no budget and nothing to reserve.
    */
   reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
     return this.reserveCents(purchase, centsFor(tokens, purchase));
   }
 
-  /** Undefined: nobody knows what it will cost, and no budget allows that. */
+  /** `cents` is undefined if the cost is unknown, which no budget allows. */
   async reserveCents(purchase: Purchase, cents: number | undefined): Promise<boolean> {
     const { item, step } = purchase;
     const { jobId, payer } = item;
@@ -83,14 +84,14 @@ export class PaidAnswers {
     return true;
   }
 
-  /** Keeps answers and charges for them, in one commit. */
+  /** Stores answers and charges for them, in one commit. */
   async keep(purchase: Purchase, answers: readonly Answer[]): Promise<void> {
     await this.keepTaken(purchase, async () => answers);
   }
 
   /**
-   * The same for answers that more than one may come for: `take` runs in that commit, and hands
-   * each of them to one only. Returns those that were kept.
+   * Like `keep`, for answers that several items may collect: `take` runs in that commit and assigns
+   * each answer to one item. Returns the stored ones.
    */
   async keepTaken(
     purchase: Purchase,
@@ -143,7 +144,7 @@ export class PaidAnswers {
     await appendEvents(transaction, [event], now);
   }
 
-  /** The calls came to nothing: what was set aside for them comes back. */
+  /** The calls failed: releases what was reserved for them. */
   async release({ item, step }: Purchase): Promise<void> {
     await this.#database.write((transaction) =>
       releaseReservation(transaction, { itemId: item.id, step }),
@@ -157,7 +158,7 @@ function sumOf(answers: readonly Answer[]): Tokens {
   return { input: sum('input'), output: sum('output') };
 }
 
-/** Undefined where nobody knows the price of some of them. */
+/** Undefined if the price of some answers is unknown. */
 function costOfAll(answers: readonly Answer[], purchase: Purchase): number | undefined {
   const fixed = answers.reduce((sum, { cents = 0 }) => sum + cents, 0);
   const others = answers.filter(({ cents }) => cents === undefined);

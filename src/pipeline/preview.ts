@@ -1,7 +1,7 @@
 /**
- * What would be indexed of a source, without storing anything: it is read, fetched and parsed by
- * the same code and within the same bounds as in a job, robots.txt and the pace of a domain
- * included.
+ * Shows what would be indexed of a source, without storing anything. The source is read, fetched
+ * and parsed by the same code and within the same limits as in a job, including robots.txt and the
+ * rate limit of a domain.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
@@ -20,11 +20,11 @@ export interface PreviewOptions {
   readonly fetcher: Fetcher;
   readonly parser: Parser;
   readonly world: World;
-  /** Absent: no page's scripts are run. */
+  /** If absent, page scripts are not run. */
   readonly rendering?: Rendering | undefined;
 }
 
-/** Bytes that came from nowhere in particular. */
+/** Bytes without a source address. */
 export interface BytesSource {
   readonly kind: 'bytes';
   readonly source: string;

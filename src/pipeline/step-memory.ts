@@ -1,6 +1,6 @@
 /**
- * What the steps of one run leave each other in memory. After a crash none of it is there, and what
- * is stored takes its place. A step that runs ahead of the clicks before it finds it only here.
+ * Values that the steps of one run pass to each other in memory. After a crash they are gone, and
+ * the stored ones are read instead. A step that runs ahead of a commit finds them only here.
  */
 import { countModels } from '../store/document/chunks.ts';
 import { getText, type TextRow } from '../store/document/documents.ts';
@@ -13,12 +13,12 @@ export function holdText(scratch: Scratch, text: TextRow): void {
   scratch.set('text', text);
 }
 
-/** The text of this generation. Undefined: it is gone. */
+/** The text of this generation. Undefined if it is gone. */
 export async function textOf({ item, reader, scratch }: StepContext): Promise<TextRow | undefined> {
   return (scratch.get('text') as TextRow | undefined) ?? getText(reader, item.id);
 }
 
-/** How many vectors of each model this generation has. */
+/** The number of vectors per model of this generation. */
 export type ModelCounts = ReadonlyMap<string, number>;
 
 export function holdModels(scratch: Scratch, counts: ModelCounts): void {
@@ -29,7 +29,7 @@ export async function modelsOf({ item, reader, scratch }: StepContext): Promise<
   return (scratch.get('models') as ModelCounts | undefined) ?? countModels(reader, item.id);
 }
 
-/** Asks whoever reads a mail to leave its files here. Nobody does, but for an estimate. */
+/** Asks the mail parser to leave the attachments here. Only an estimate does this. */
 export function askForFiles(scratch: Scratch): void {
   scratch.set('files', []);
 }
@@ -46,12 +46,12 @@ function filesIn(scratch: Scratch): Attachment[] | undefined {
   return scratch.get('files') as Attachment[] | undefined;
 }
 
-/** Whether the document is a mail, or may have been one before: then its files are looked at. */
+/** Whether the document is, or may have been, a mail: then its attachments are checked. */
 export function holdIsMail(scratch: Scratch, isMail: boolean): void {
   scratch.set('mail', isMail);
 }
 
-/** After a crash nobody knows, and it is taken for one. */
+/** Unknown after a crash: then it is treated as a mail. */
 export function mayBeMail({ scratch }: StepContext): boolean {
   return scratch.get('mail') !== false;
 }

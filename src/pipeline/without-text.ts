@@ -1,6 +1,6 @@
 /**
- * An item that was retried after its document had been replaced or deleted finds that its own text
- * has been pruned. It has nothing left to do, and that is no failure.
+ * If an item is retried after its document was replaced or deleted, its own text has been pruned.
+ * It has nothing left to do, and that is not a failure.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { isSuperseded } from '../store/document/documents.ts';

@@ -1,20 +1,20 @@
 /**
- * Makes few large requests of many small ones. What is asked for within a few milliseconds, by
- * whichever documents, goes as one request; each caller gets its own part of the answer. A text
- * that is already on its way is not sent again: whoever asked first pays, the others share.
+ * Merges many small requests into few large ones. Texts requested within a few milliseconds, by any
+ * documents, go as one request; each caller gets its part of the response. A text that is already
+ * in flight is not sent again: the first caller pays, the others share.
  *
- * A caller that no longer waits takes back what was not yet sent. What was sent is paid for, so its
- * answer is waited for and kept all the same.
+ * A caller that no longer waits withdraws what was not sent yet. What was sent is paid for, so its
+ * response is awaited and stored all the same.
  */
 import { toFailure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { guessTokens, type Keep, type PaidVector } from './embedding/embedding.ts';
 
-/** What a request brought: a vector for each text, and the tokens of all of them. */
+/** The result of a request: a vector per text, and the total tokens. */
 export interface Answered {
   readonly vectors: readonly Uint8Array[];
-  /** Undefined where the server does not count. */
+  /** Undefined if the server does not count. */
   readonly tokens: number | undefined;
 }
 
@@ -37,7 +37,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** One text that somebody asked for: the first of its calls pays. */
+/** One requested text: the first of its calls pays. */
 interface Asked {
   readonly text: string;
   readonly tokens: number;
@@ -46,7 +46,7 @@ interface Asked {
 
 export class Collector {
   readonly #options: Required<CollectorOptions>;
-  /** Everything that is waited for, sent or not. */
+  /** All requested texts, sent or not. */
   readonly #asked = new Map<string, Asked>();
   #queue: Asked[] = [];
   #queuedTokens = 0;
@@ -93,7 +93,7 @@ export class Collector {
     });
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     while (this.#sending.size > 0) await Promise.allSettled([...this.#sending]);
   }
@@ -115,7 +115,7 @@ export class Collector {
     return this.#queue.length >= inputsMax || this.#queuedTokens >= tokensMax;
   }
 
-  /** Sends full batches at once, and what is left when the time to gather is over. */
+  /** Sends full batches at once, and the rest when the gathering time is over. */
   #pump(isDue = false): void {
     const { world, concurrencyMax } = this.#options;
     let mustSend = isDue;
@@ -147,16 +147,16 @@ export class Collector {
   #begin(batch: readonly Asked[]): void {
     const sending = this.#sendHalving(batch).finally(() => {
       this.#sending.delete(sending);
-      // Whoever waited for a place has gathered long enough.
+      // Texts that waited for a free slot have gathered long enough.
       this.#pump(true);
     });
     this.#sending.add(sending);
   }
 
   /**
-   * Sends the batch. If the provider refuses the request itself, it is sent again in halves, until
-   * the texts at fault stand alone. If by then no part at all was accepted, the fault is not in a
-   * text, and no more is tried.
+   * Sends the batch. If the provider rejects the request itself, it is sent again in halves, until
+   * the offending texts are alone. If no part was accepted by then, no text is at fault, and it
+   * stops.
    */
   async #sendHalving(batch: readonly Asked[]): Promise<void> {
     let parts: (readonly Asked[])[] = [batch];
@@ -177,7 +177,7 @@ export class Collector {
     }
   }
 
-  /** Returns the refusal where the request itself was at fault; any other outcome is settled. */
+  /** Returns the refusal if the request itself was at fault; any other outcome is settled. */
   async #sendPart(part: readonly Asked[]): Promise<unknown> {
     const tokens = part.reduce((sum, asked) => sum + asked.tokens, 0);
     const texts = part.map(({ text }) => text);
@@ -208,7 +208,7 @@ export class Collector {
     await Promise.all([...paidBy].map(([payer, paid]) => this.#keep(payer, paid)));
   }
 
-  /** First kept, then handed on. What cannot be kept counts as not answered. */
+  /** First stored, then returned. A response that cannot be stored counts as missing. */
   async #keep(payer: Call, paid: readonly PaidVector[]): Promise<void> {
     try {
       await payer.keep?.(paid);
@@ -243,7 +243,7 @@ export class Collector {
     for (const call of asked.calls) this.#end(call, error);
   }
 
-  /** The call is over, and takes back what nobody else waits for and was not yet sent. */
+  /** Ends the call and withdraws its texts that were not sent and that nobody else needs. */
   #giveUp(call: Call, reason: unknown): void {
     this.#end(call, reason);
     const dropped = new Set<Asked>();
@@ -274,7 +274,7 @@ function halvesOf<T>(part: readonly T[]): (readonly T[])[] {
   return [part.slice(0, middle), part.slice(middle)];
 }
 
-/** Shares out what the server counted, by what each text was guessed to have; none gets lost. */
+/** Distributes the server's token count over the texts, by their estimates, without remainder. */
 export function sharesOf(guesses: readonly number[], total: number | undefined): number[] {
   const sum = guesses.reduce((all, guess) => all + guess, 0);
   if (total === undefined || sum === 0) return [...guesses];

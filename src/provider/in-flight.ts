@@ -1,7 +1,7 @@
 /**
- * Paid calls that are under way, so many at once. Who asks for what is already on its way waits for
- * the same answer: the first of those who wait when it is sent pays. Who no longer waits leaves; a
- * call that nobody waits for is not sent. What was sent is paid for, so its answer is kept all the
+ * Paid calls in flight, with limited concurrency. A caller that requests what is already in flight
+ * waits for the same response; the first caller that still waits when it is sent pays. A call
+ * without waiting callers is not sent. A sent call is paid for, so its response is stored all the
  * same.
  */
 import { Failure } from '../kernel/failure/failure.ts';
@@ -10,13 +10,13 @@ export interface Asking<T> {
   readonly key: string;
   readonly signal: AbortSignal;
   readonly send: () => Promise<T>;
-  /** Called for whoever pays. Only when this resolves is the answer handed on. */
+  /** Called for the caller that pays. The response is returned only when this resolves. */
   readonly keep?: ((answer: T) => Promise<void>) | undefined;
 }
 
 interface Call<T> {
   readonly waiting: Set<Asking<T>>;
-  /** Undefined while it was not sent. */
+  /** Undefined until it is sent. */
   payer?: Asking<T>;
 }
 
@@ -47,7 +47,7 @@ export class InFlight<T> {
     }
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     while (this.#calls.size > 0) {
       await Promise.allSettled([...this.#calls.values()].map(({ answer }) => answer));
@@ -57,7 +57,7 @@ export class InFlight<T> {
   #begin(key: string, asking: Asking<T>): Begun<T> {
     const call: Call<T> = { waiting: new Set([asking]) };
     const answer = this.#turn().then(() => this.#send(key, call));
-    // Those who wait are told of a failure; where nobody does, there is nobody to tell.
+    // Waiting callers get the failure; without any, it is dropped.
     answer.catch(() => undefined);
     const begun = { call, answer };
     this.#calls.set(key, begun);
@@ -66,14 +66,14 @@ export class InFlight<T> {
 
   async #turn(): Promise<void> {
     if (this.#sent < this.#concurrencyMax) this.#sent += 1;
-    // Whoever makes room hands its place on.
+    // A finished call passes its slot on.
     else await new Promise<void>((resolve) => this.#line.push(resolve));
   }
 
   async #send(key: string, call: Call<T>): Promise<T> {
     try {
       const [payer] = call.waiting;
-      if (!payer) throw new Failure('canceled', 'nobody waits for the answer any more');
+      if (!payer) throw new Failure('canceled', 'no caller waits for the response any more');
       call.payer = payer;
       const answer = await payer.send();
       await payer.keep?.(answer);

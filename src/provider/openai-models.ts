@@ -1,22 +1,22 @@
-/** Asks a server with OpenAI's interface for its list of models, which costs nothing. */
+/** Requests the list of models from a server with OpenAI's interface, which is free. */
 import { readBoundedText } from '../concurrency/bounded.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 
 export interface ModelsQuestion {
-  /** Up to the version: `https://api.openai.com/v1`. */
+  /** Including the version: `https://api.openai.com/v1`. */
   readonly url: string;
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The names of its models, or undefined where it answers but has no such list. */
+/** The names of its models; undefined if it responds but has no such list. */
 export async function listModels({ url, key, signal }: ModelsQuestion) {
   const address = new URL(`${url.replace(/\/+$/, '')}/models`);
   const { host } = address;
   try {
     const headers = { ...(key !== undefined && { authorization: `Bearer ${key}` }) };
-    // A redirect would carry the key to somebody else.
+    // A redirect would send the key to another host.
     const response = await fetch(address, { headers, redirect: 'error', signal });
     const { status } = response;
     if (status === 404 || status === 405 || status === 501) return undefined;

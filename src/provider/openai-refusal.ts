@@ -1,4 +1,4 @@
-/** What an OpenAI-compatible server means when it does not answer as it was asked to. */
+/** Maps error responses of an OpenAI-compatible server to failures. */
 import { Failure, type FailureCode, type FailureOptions } from '../kernel/failure/failure.ts';
 
 export interface Refusal {
@@ -21,7 +21,7 @@ interface Reading {
   readonly isInput?: boolean;
 }
 
-/** By exact status; whatever is not here is read by its class. */
+/** By exact status; other statuses are mapped by class. */
 const readings: Readonly<Record<number, Reading>> = {
   400: { code: 'provider_bad_request', isInput: true },
   401: { code: 'provider_auth' },
@@ -64,14 +64,14 @@ interface Said {
   readonly type: unknown;
 }
 
-/** `{ error: { message, code, type } }` is OpenAI's form; others say less, or say it elsewhere. */
+/** OpenAI sends `{ error: { message, code, type } }`; others send less, or elsewhere. */
 function readBody(body: string): Said {
   const nothing = { message: '', code: undefined, type: undefined };
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch {
-    // A page of some proxy: its status says enough, and its markup nothing.
+    // A page from a proxy: the status is enough.
     return nothing;
   }
   if (!(value instanceof Object)) return nothing;
@@ -89,7 +89,7 @@ const wordsMax = 300;
 const echoCharacters = 24;
 const keyLike = /\b(?:sk|pk|key|api)[-_][\w*-]{6,}/gi;
 
-/** Servers repeat what they were sent: neither the key nor the text of a document gets further. */
+/** Servers repeat their input: the key and the text of a document are removed here. */
 function wordsOf({ message }: Said, { key, texts }: Asker): string {
   const plain = (key ? message.replaceAll(key, '[key]') : message).replace(keyLike, '[key]');
   const isEcho = texts.some((text) => {
@@ -101,7 +101,7 @@ function wordsOf({ message }: Said, { key, texts }: Asker): string {
 
 type Headers = Refusal['headers'];
 
-/** The longest of the times that the server names: coming back before it would be in vain. */
+/** The longest wait that the server names: an earlier request would fail again. */
 export function askedWaitMs(headers: Headers, now: number): number | undefined {
   const asked = [
     milliseconds(one(headers, 'retry-after-ms')),
@@ -136,7 +136,7 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 
 /** `1s`, `6m0s`, `120ms`. */
 export function spanMs(text: string | undefined): number | undefined {
-  // Longer than any span; an expression would try each digit of a long number as its first.
+  // Longer than any duration; bounds the backtracking over a long number.
   const span = text?.trim().slice(0, 64) ?? '';
   const parts = [...span.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   const isWhole = parts.map(([part]) => part).join('') === text?.trim();

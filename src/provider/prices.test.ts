@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { costOf, lanePriceOf, priceOf, prices } from './prices.ts';
 
-test('every price has a source and a date, and is no dearer by the batch', () => {
+test('every price has a source and a date, and costs no more in a batch', () => {
   for (const [model, { input, output, batch, source, asOf }] of Object.entries(prices)) {
     assert.ok(input > 0 && output >= 0, model);
     assert.ok(source !== '' && /^\d{4}-\d{2}$/.test(asOf), model);
@@ -10,7 +10,7 @@ test('every price has a source and a date, and is no dearer by the batch', () =>
   }
 });
 
-test('a model that is not in the table has no price, whatever it is called', () => {
+test('a model that is not in the table has no price', () => {
   assert.equal(priceOf('bge-m3'), undefined);
   assert.equal(priceOf('constructor'), undefined);
   assert.equal(priceOf('text-embedding-3-small')?.input, 2);
@@ -21,7 +21,7 @@ test('a million tokens cost what the table says', () => {
   assert.equal(costOf({ input: 500_000 }, { input: 2, output: 0 }), 1);
 });
 
-test('the discount of a batch holds for a price that was set, if there is one', () => {
+test('the batch discount also applies to a configured price', () => {
   assert.equal(lanePriceOf('gpt-4o-mini')?.batch?.output, 30);
   const agreed = lanePriceOf('gpt-4o-mini', { input: 8, output: 20 });
   assert.deepEqual(agreed, { input: 8, output: 20, batch: { input: 4, output: 10 } });

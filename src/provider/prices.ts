@@ -1,14 +1,13 @@
 /**
- * What models cost, in cents for a million tokens, from the source and of the date beside them. A
- * price that has changed since, or that was agreed with the vendor, is set in the configuration
- * (`PAWL_EMBEDDER_PRICE`, `PAWL_EXTRACTOR_PRICE`); a model that is not here has no known price, and
- * its cost is shown as unknown, not as nothing.
+ * Model prices in cents per million tokens, with source and date. A price that has changed or was
+ * negotiated is set in the configuration (`PAWL_EMBEDDER_PRICE`, `PAWL_EXTRACTOR_PRICE`). A model
+ * that is not listed has no known price: its cost is shown as unknown, not as zero.
  */
 export interface Price {
   readonly input: number;
-  /** Embedders have none: their answer is not counted in tokens. */
+  /** 0 for embedders: their output has no tokens. */
   readonly output: number;
-  /** The same by the vendor's batch service, which answers within a day. */
+  /** The price of the vendor's batch service, which responds within a day. */
   readonly batch?: { readonly input: number; readonly output: number };
   readonly source: string;
   readonly asOf: string;
@@ -16,7 +15,7 @@ export interface Price {
 
 const openai = { source: "OpenAI's price list, as reprinted in public tables", asOf: '2025-08' };
 
-/** OpenAI's batch service takes half. */
+/** OpenAI's batch service costs half. */
 function listed(input: number, output: number): Price {
   return { input, output, batch: { input: input / 2, output: output / 2 }, ...openai };
 }
@@ -35,22 +34,22 @@ export const prices: Readonly<Record<string, Price>> = {
   'gpt-5-nano': listed(5, 40),
 };
 
-/** Undefined: nobody has told us. */
+/** Undefined if unknown. */
 export function priceOf(model: string): Price | undefined {
   return Object.hasOwn(prices, model) ? prices[model] : undefined;
 }
 
-/** In cents for a million tokens. */
+/** In cents per million tokens. */
 export type Prices = Pick<Price, 'input' | 'output'>;
 
-/** At once, and in a batch where that has a price of its own. */
+/** The live price, and the batch price if there is a separate one. */
 export interface LanePrice extends Prices {
   readonly batch?: Prices | undefined;
 }
 
 /**
- * What a model costs where somebody has said so, or by the table. The vendor's discount for a batch
- * is taken to hold for the price that was set; where there is none, a batch costs as much.
+ * The price of a model: configured, or from the table. The vendor's batch discount is assumed to
+ * apply to a configured price; without a discount, a batch costs the same.
  */
 export function lanePriceOf(model: string, set?: Partial<Prices>): LanePrice | undefined {
   const listed = priceOf(model);

@@ -7,7 +7,7 @@ import { Budget } from './rate-limit.ts';
 function setup(limits = { requestsPerMinute: 60, tokensPerMinute: 6000 }) {
   const world = new TestWorld();
   const budget = new Budget('embedder', world, limits);
-  /** Zero where the request may go, else the time it was told to wait. */
+  /** Zero if the request may be sent, else the time to wait. */
   const waitFor = (tokens = 0): number => {
     try {
       budget.take(tokens);
@@ -20,13 +20,13 @@ function setup(limits = { requestsPerMinute: 60, tokensPerMinute: 6000 }) {
   return { world, budget, waitFor };
 }
 
-test('a full bucket gives a minute of requests at once, and then says how long to wait', () => {
+test('a full bucket allows a minute of requests at once, then says how long to wait', () => {
   const { waitFor } = setup();
   for (let request = 0; request < 60; request++) assert.equal(waitFor(), 0);
   assert.equal(waitFor(), 1000);
 });
 
-test('it refills with time, evenly, and never beyond a minute of it', () => {
+test('it refills evenly over time, up to a full minute', () => {
   const { world, waitFor } = setup();
   for (let request = 0; request < 60; request++) waitFor();
   world.skip(2000);
@@ -43,7 +43,7 @@ test('tokens are counted beside requests, and the longer wait counts', () => {
   assert.equal(waitFor(3000), 30_000);
 });
 
-test('a request that was refused took nothing', () => {
+test('a refused request consumes nothing', () => {
   const { world, waitFor } = setup();
   waitFor(6000);
   for (let request = 0; request < 100; request++) waitFor(100);
@@ -51,7 +51,7 @@ test('a request that was refused took nothing', () => {
   assert.equal(waitFor(100), 0);
 });
 
-test('who waits as long as it was told may go', () => {
+test('a request may be sent after the given wait', () => {
   const { world, waitFor } = setup({ requestsPerMinute: 7, tokensPerMinute: 13 });
   for (let request = 0; request < 50; request++) {
     const waitMs = waitFor(3);
@@ -68,7 +68,7 @@ test('a request larger than a minute of tokens goes when the bucket is full', ()
   assert.equal(waitFor(1), 0);
 });
 
-test('a provider that asked us to stay away is left alone until then', () => {
+test('no request is sent before the time that a provider has asked for', () => {
   const { world, budget, waitFor } = setup();
   budget.close(5000);
   budget.close(1000);
@@ -77,7 +77,7 @@ test('a provider that asked us to stay away is left alone until then', () => {
   assert.equal(waitFor(), 0);
 });
 
-test('a clock that is set back gives nothing away and takes nothing', () => {
+test('a clock that is set back neither adds nor removes tokens', () => {
   const { world, waitFor } = setup();
   for (let request = 0; request < 60; request++) waitFor();
   world.skip(-10_000);

@@ -1,7 +1,7 @@
 /**
- * What a provider may be asked for in a minute, in requests and in tokens, shared by all items of
- * this process. A bucket refills by computation, not by a timer. Who asks for more than there is
- * learns how long to wait, as the `rate_limited` failure that makes its item wait.
+ * The rate limit of a provider in requests and tokens per minute, shared by all items of this
+ * process. A bucket refills by computation, not by a timer. A request beyond the limit fails with
+ * `rate_limited` and the time to wait, which makes its item wait.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -12,12 +12,12 @@ export interface BudgetLimits {
   readonly tokensPerMinute: number;
 }
 
-/** What is left of a minute. */
+/** What is left of the current minute. */
 export interface Pace extends BudgetLimits {
   readonly provider: string;
   readonly requestsLeft: number;
   readonly tokensLeft: number;
-  /** Nobody asks before that time. */
+  /** No request is sent before this time. */
   readonly closedUntil: number;
 }
 
@@ -47,7 +47,7 @@ export class Budget {
     const waitMs = Math.max(
       this.#closedUntil - this.#world.now(),
       msUntil(1 - this.#requests, this.#limits.requestsPerMinute),
-      // A request larger than a whole minute's tokens would never fit: it goes when the bucket is
+      // A request larger than a minute's tokens would never fit: it is sent when the bucket is
       // full.
       msUntil(
         Math.min(tokens, this.#limits.tokensPerMinute) - this.#tokens,
@@ -55,16 +55,20 @@ export class Budget {
       ),
     );
     if (waitMs > 0) {
-      throw new Failure('rate_limited', `${this.#provider}: the budget of this minute is spent`, {
-        retryAfterMs: waitMs,
-        context: { provider: this.#provider },
-      });
+      throw new Failure(
+        'rate_limited',
+        `${this.#provider}: the rate limit of this minute is used up`,
+        {
+          retryAfterMs: waitMs,
+          context: { provider: this.#provider },
+        },
+      );
     }
     this.#requests -= 1;
     this.#tokens -= tokens;
   }
 
-  /** The provider itself asked us to stay away: nobody of this process asks before that time. */
+  /** The provider asked for a pause: this process sends nothing before that time. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#world.now() + forMs);
   }

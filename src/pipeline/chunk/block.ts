@@ -1,6 +1,6 @@
 /**
- * The structure of Markdown, as far as it matters for cutting: headings, fenced code, tables, lists
- * and paragraphs, each with its place in the text. One pass over the lines.
+ * The Markdown structure that chunking needs: headings, fenced code, tables, lists and paragraphs,
+ * each with its position in the text. One pass over the lines.
  */
 export type BlockKind = 'heading' | 'code' | 'table' | 'list' | 'paragraph';
 
@@ -32,9 +32,9 @@ export function* blocksOf(text: string): Generator<Block> {
   for (const line of linesOf(text)) {
     const content = text.slice(line.start, line.end);
     const indent = indentOf(content);
-    // Code in a list ends where the list does: at a line that begins further left.
+    // Code in a list ends where the list does: at a line with less indentation.
     if (open?.kind === 'code' && (content === '' || indent >= open.indent - indentMax)) {
-      // Blank lines at the end of code that is never closed are not part of it.
+      // Trailing blank lines of an unclosed code block are not part of it.
       if (content !== '') open.end = line.end;
       if (isLetter(content.charCodeAt(indent)) || !closesFence(content, open)) continue;
       yield spanOf(open);
@@ -71,20 +71,20 @@ interface Around {
   readonly isInList: boolean;
 }
 
-/** Undefined: an empty line, which ends whatever is open. */
+/** Undefined for an empty line, which ends the open block. */
 function kindOf(content: string, around: Around): BlockKind | undefined {
   const { text, start, open, indent } = around;
-  // Most lines begin with a letter, and none of the marks is one.
+  // Fast path: most lines begin with a letter, and no mark does.
   if (!isLetter(content.charCodeAt(indent))) {
     if (!/\S/.test(content)) return undefined;
     const marked = markedKind(content, around);
     if (marked !== undefined) return marked;
   }
-  // The bars at both ends of a row may be left out.
+  // The bars at both ends of a row are optional.
   if (content.includes('|')) {
     if (open === 'table' || delimiterEnd(text, start) !== undefined) return 'table';
   }
-  // A line without a mark goes on with the item before it.
+  // A line without a mark continues the previous item.
   return open === 'list' ? 'list' : 'paragraph';
 }
 
@@ -95,13 +95,13 @@ function markedKind(content: string, { isInList, indent }: Around): BlockKind | 
   return listItem.test(content) ? 'list' : undefined;
 }
 
-/** Of ASCII. */
+/** ASCII only. */
 function isLetter(code: number): boolean {
   const lower = code | 0x20;
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Space that may stand before a mark; with more, outside of a list, the line is code as it is. */
+/** Maximum indentation before a mark; beyond it, outside of a list, the line is indented code. */
 const indentMax = 3;
 
 function indentOf(line: string): number {
@@ -120,13 +120,13 @@ function closesFence(line: string, opened: Open): boolean {
 export interface CodeFence {
   readonly indent: string;
   readonly mark: string;
-  /** The first word after the mark. */
+  /** The first word after the fence. */
   readonly language: string;
-  /** Where the line ends. */
+  /** The end of the line. */
   readonly end: number;
 }
 
-/** The fence that the line at `start` is. */
+/** The fence on the line at `start`, if it is one. */
 export function codeFence(text: string, start: number): CodeFence | undefined {
   const end = lineEnd(text, start);
   const line = text.slice(start, end);
@@ -140,7 +140,7 @@ export function codeFence(text: string, start: number): CodeFence | undefined {
   return { indent, mark, language, end };
 }
 
-/** Where the header of the table that begins at `start` ends, with the line of dashes below it. */
+/** The end of the header of the table at `start`, including its delimiter row. */
 export function delimiterEnd(text: string, start: number): number | undefined {
   const next = lineEnd(text, start) + 1;
   if (next > text.length) return undefined;
@@ -155,7 +155,7 @@ function lineEnd(text: string, start: number): number {
   return found < 0 ? text.length : found;
 }
 
-/** Lines without what ends them, and without spaces at their end. */
+/** Lines without line ends and trailing spaces. */
 export function* linesOf(text: string, within?: Span): Generator<Span> {
   const { start: first, end: last } = within ?? { start: 0, end: text.length };
   for (let start = first; start < last; ) {

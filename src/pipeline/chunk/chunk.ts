@@ -1,4 +1,4 @@
-/** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
+/** `chunked`: stores the ordered chunks of this generation next to those of the current one. */
 import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
@@ -24,7 +24,7 @@ function tokensIn(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
 }
 
-/** The same step, whose texts are cut by somebody else. */
+/** The same step with another chunker. */
 export function withChunker(step: StepFunction, chunker: Chunker | undefined): StepFunction {
   if (!chunker) return step;
   return (context) => {
@@ -36,8 +36,8 @@ export function withChunker(step: StepFunction, chunker: Chunker | undefined): S
 type Chunks = Promise<readonly NewChunk[] | undefined>;
 
 /**
- * The chunks of this item. The branches share them, and none waits for another's commit. Undefined:
- * the text is gone.
+ * The chunks of this item. The branches share them, and none waits for another's commit. Undefined
+ * if the text is gone.
  */
 export function chunksOf(context: StepContext): Chunks {
   const chunks = heldChunks(context) ?? split(context);
@@ -45,7 +45,7 @@ export function chunksOf(context: StepContext): Chunks {
   return chunks;
 }
 
-/** Those that this same run has cut. */
+/** The chunks that this run has made. */
 export function heldChunks({ scratch }: StepContext): Chunks | undefined {
   return scratch.get('chunks') as Chunks | undefined;
 }

@@ -1,4 +1,4 @@
-/** Cuts a text into its pieces, here or wherever that is done. */
+/** Splits a text into chunks, in this thread or elsewhere. */
 import { setImmediate } from 'node:timers/promises';
 import { loadOnce } from '../../concurrency/load-once.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -7,7 +7,7 @@ import type { NewChunk } from '../../store/document/chunks.ts';
 
 export type Chunker = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
-/** A chunk whose text is in the document but for its opening and its closing. */
+/** A chunk without its text, which is a slice of the document between an opening and a closing. */
 export interface Cut extends Omit<NewChunk, 'text'> {
   readonly opening: string;
   readonly closing: string;
@@ -24,8 +24,8 @@ export const cutHere: Chunker = async (text) => {
 };
 
 /**
- * The tokenizer's vocabulary takes a moment to load, and not every process cuts text. It is loaded
- * in a turn of the event loop of its own, so that no other work is added to its time.
+ * The tokenizer's vocabulary is slow to load, and not every process chunks text. It is loaded in
+ * its own turn of the event loop, so that no other work adds to the delay.
  */
 const splitter = loadOnce(async () => {
   await setImmediate();
@@ -37,5 +37,8 @@ const splitter = loadOnce(async () => {
 export function bounded<T>(chunks: readonly T[]): readonly T[] {
   const { chunksMax } = limits.document;
   if (chunks.length <= chunksMax) return chunks;
-  throw new Failure('source_too_large', `it would be ${chunks.length} of ${chunksMax} chunks`);
+  throw new Failure(
+    'source_too_large',
+    `the text has ${chunks.length} chunks; the limit is ${chunksMax}`,
+  );
 }

@@ -27,7 +27,7 @@ describe('chunks of a long table', () => {
     assert.equal(parts.join('\n'), rows.join('\n'));
   });
 
-  test('have it after text, below a heading and without bars at the ends of rows', () => {
+  test('have it after text, below a heading and without outer bars', () => {
     for (const before of [
       '# Prices',
       ...Array.from({ length: 20 }, (_, n) => 'Go on. '.repeat(n)),
@@ -41,7 +41,7 @@ describe('chunks of a long table', () => {
     for (const chunk of chunksOf(bare)) assert.ok(chunk.startsWith('name | price\n--- | ---\n'));
   });
 
-  test('have it above a part of a row that is too long for a chunk', () => {
+  test('have it above a part of a row that exceeds a chunk', () => {
     for (const count of [22, 24, 26, 100]) {
       const long = `| long | ${'many words '.repeat(count)}|`;
       const chunks = chunksOf(`${header}\n${rows[0]}\n${long}\n${rows.join('\n')}`);
@@ -62,7 +62,7 @@ describe('chunks of a long table', () => {
     }
   });
 
-  test('go without a header of very many columns', () => {
+  test('omit a header of very many columns', () => {
     const wide = `${'| name '.repeat(30)}|\n${'| --- '.repeat(30)}|\n${rows.join('\n')}`;
     assert.match(chunksOf(wide).at(-1) ?? '', /^\| part/);
     assert.ok(cutText(wide, bounds).every(({ opening }) => opening === ''));
@@ -100,7 +100,7 @@ describe('chunks of long code', () => {
     });
   }
 
-  test('end with the list that the code stands in, if the fence is never closed', () => {
+  test('end with the list that contains the code, if the fence is never closed', () => {
     const text = `- First:\n\n    \`\`\`sh\n    run\n\n# Next\n\nText.`;
     assert.deepEqual(
       splitText(text).map(({ heading }) => heading),
@@ -108,7 +108,7 @@ describe('chunks of long code', () => {
     );
   });
 
-  test('do not end at a fence that the code itself has further right', () => {
+  test('do not end at an indented fence inside the code', () => {
     const text = '```md\n- a:\n\n      ```\n# no heading\n```';
     assert.deepEqual(
       splitText(text).map(({ heading }) => heading),
@@ -116,7 +116,7 @@ describe('chunks of long code', () => {
     );
   });
 
-  test('are not begun by the overlap of the text after it', () => {
+  test('do not become the overlap of the text after it', () => {
     const code = `\`\`\`js\n${'a();\n'.repeat(15)}\`\`\``;
     const [first, second] = chunksOf(`${code}\n\nThis is${' a very'.repeat(15)} long sentence.`);
     assert.equal(first, code);

@@ -1,7 +1,7 @@
 /**
- * What a chunk repeats of a block that began in an earlier chunk, so that it can be read alone: the
- * header of a table, the fence of a piece of code. `opening` and `closing` stand around the chunk's
- * part of the document and are not part of it.
+ * Text that a chunk repeats from a block that began in an earlier chunk, so that it can be read
+ * alone: the header of a table, the fence of code. `opening` and `closing` surround the chunk's
+ * slice of the document and are not part of it.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { type Block, codeFence, delimiterEnd } from './block.ts';
@@ -16,7 +16,7 @@ export interface Frame {
   readonly closingTokens: number;
 }
 
-/** The frames of a text's blocks, each made when it is first needed. */
+/** The frames of a text's blocks, computed on first use. */
 export class Frames {
   readonly #text: string;
   readonly #tokensMax: number;
@@ -61,8 +61,8 @@ export class Frames {
   }
 
   /**
-   * Undefined: it takes more than a third of a chunk. Every chunk of the block would repeat it, so
-   * the document would grow by half or more, and most of each chunk would be the same as in others.
+   * Undefined if it takes more than a third of a chunk: every chunk of the block would repeat it,
+   * the document would grow by half or more, and most of each chunk would be identical.
    */
   #fitted(frame: Pick<Frame, 'bodyStart' | 'opening' | 'closing'>): Frame | undefined {
     const { opening, closing } = frame;
@@ -77,7 +77,7 @@ export class Frames {
 const unframed = { opening: '', closing: '', openingTokens: 0, closingTokens: 0 };
 const cellCharactersMax = 16;
 
-/** A header of as many columns, in which long names are cut off. */
+/** A header with the same columns and shortened names. */
 function shortened(header: string): string {
   const [names = ''] = header.slice(0, limits.document.frameCharactersMax).split('\n');
   const cells = names

@@ -17,12 +17,12 @@ for (const title of ['### Note', '## **Warning:** old', '### Hinweis', '## æ³¨æ„
 }
 
 for (const title of ['### Notes', '### Note taking', '### Tipping', '##### Any']) {
-  test(`a heading that only looks like it is one: ${title}`, () => {
+  test(`a heading that only looks like a box title stays a heading: ${title}`, () => {
     assert.equal(pathsOf(around(title)).at(-1)?.split(' > ').at(-1), title.replace(/^#+ /, ''));
   });
 }
 
-test('a document may be called like a box', () => {
+test('a document may have the title of a box', () => {
   assert.deepEqual(pathsOf('# Warning\n\nText.'), ['Warning']);
 });
 

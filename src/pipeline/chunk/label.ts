@@ -1,7 +1,7 @@
 /**
  * Headings that belong to a box, not to the sections after it: `### Note`, `## Warning: …`, and
- * every heading of level 6, which is how the titles of boxes in HTML are written. They are words of
- * the text, but neither open a chunk nor stand in the path of the chunks that follow.
+ * every heading of level 6, which the HTML extractor uses for box titles. They are part of the
+ * text, but neither start a chunk nor appear in the heading path of later chunks.
  */
 export function isLabel(level: number, title: string): boolean {
   if (level >= labelLevel) return true;
@@ -14,7 +14,7 @@ export function isLabel(level: number, title: string): boolean {
 export const labelLevel = 6;
 const titleCharactersMax = 100;
 
-/** As the usual formats call their boxes (DocBook, reStructuredText, GitHub), in some languages. */
+/** Box names in common formats (DocBook, reStructuredText, GitHub), in some languages. */
 const labels = new Set(
   [
     'note,tip,hint,warning,caution,important,attention,danger,notice,nota bene,n.b.',

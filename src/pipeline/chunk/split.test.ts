@@ -30,7 +30,7 @@ describe('chunks', () => {
     );
   });
 
-  test('keep code, tables and lists whole where they fit', () => {
+  test('keep code, tables and lists whole if they fit', () => {
     const code = '```\n# no heading\n\na = 1\n```';
     const table = '| a | b |\n| - | - |\n| 1 | 2 |';
     const text = `${sentences(3)}\n\n${code}\n\n${table}`;
@@ -40,7 +40,7 @@ describe('chunks', () => {
     assert.ok(chunks.every(({ heading }) => heading === ''));
   });
 
-  test('cut a long table between its rows', () => {
+  test('split a long table between its rows', () => {
     const rows = Array.from({ length: 30 }, (_, n) => `| row ${n} | value ${n} |`);
     for (const { text } of splitText(rows.join('\n'), bounds)) {
       for (const line of text.split('\n')) assert.ok(rows.includes(line), line);
@@ -66,7 +66,7 @@ describe('chunks', () => {
     assert.equal(later?.key, once?.key);
   });
 
-  test('take time in proportion to the text, whatever it is', () => {
+  test('take time in proportion to the text length', () => {
     for (const piece of ['a', '.', '`', ' ', '\n', '| ', '# ', "?'", '<|endoftext|>', '漢', '😀']) {
       const text = piece.repeat(Math.ceil(200_000 / piece.length));
       const split = () => {
@@ -133,7 +133,7 @@ describe('chunks of any text', () => {
           if (chunk.startOffset > covered) {
             assert.match(text.slice(covered, chunk.startOffset), /^\s*$/);
           }
-          assert.ok(chunk.endOffset > covered, 'each goes on');
+          assert.ok(chunk.endOffset > covered, 'each chunk advances');
           covered = chunk.endOffset;
           const tokens = countText(chunk.text);
           assert.ok(tokens <= bounds.tokensMax, `${tokens} tokens`);
@@ -141,7 +141,7 @@ describe('chunks of any text', () => {
         }
         assert.match(text.slice(covered), /^\s*$/);
         const known = new Set(chunks.flatMap((chunk) => wordsOf(chunk.text)));
-        // A longer word may be cut.
+        // A longer word may be split.
         const words = text
           .split(/\s+/)
           .filter(({ length }) => length <= 64)

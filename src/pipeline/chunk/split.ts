@@ -1,8 +1,8 @@
 /**
- * Text to chunks, by structure. A heading opens a chunk; a paragraph, list, table or piece of code
- * is kept whole if it fits into one, and otherwise cut between sentences, items, rows or lines. A
- * chunk that continues another one repeats its last sentences, up to a bound; one that continues a
- * table or code repeats the header or the fence. Offsets point into the text: a chunk's text is
+ * Splits text into chunks by structure. A heading starts a chunk. A paragraph, list, table or code
+ * block is kept whole if it fits, else split between sentences, items, rows or lines. A chunk that
+ * continues text repeats the last sentences, up to a bound; one that continues a table or code
+ * repeats the header or the fence. Offsets point into the text: a chunk's text is
  * `text.slice(startOffset, endOffset)` between its opening and closing. Time is linear.
  */
 import { hash } from 'node:crypto';
@@ -46,7 +46,7 @@ interface Heading {
   readonly title: string;
 }
 
-/** Units that are given up one by one before the number that fits is searched for. */
+/** Units that are dropped one by one before a binary search finds the number that fits. */
 const stepsMax = 4;
 
 class Packing {
@@ -59,9 +59,9 @@ class Packing {
   readonly #seen = new Map<string, number>();
   #open: Unit[] = [];
   #openTokens = 0;
-  /** The first units of the open chunk that the one before it ended with. */
+  /** How many first units of the open chunk are overlap from the previous one. */
   #repeated = 0;
-  /** Nothing but headings so far: what comes next belongs to them. */
+  /** Only headings so far: the next block belongs to them. */
   #isHeadingOnly = false;
   #openHeading = '';
 
@@ -72,7 +72,7 @@ class Packing {
     this.#frames = new Frames(text, bounds.tokensMax);
   }
 
-  /** What is left of a chunk for the text itself, if the block must be cut. */
+  /** The tokens of a chunk that are left for the text if the block must be split. */
   unitTokensMax(block: Block): number {
     const { tokensMax } = this.#bounds;
     if (!isFramed(block)) return tokensMax;
@@ -129,7 +129,7 @@ class Packing {
     this.#openHeading = this.#headings.filter(Boolean).join(' > ');
   }
 
-  /** A heading stands in each chunk below it, so it must not be as long as a document. */
+  /** A heading is repeated in each chunk below it, so its length is limited. */
   #lineOf({ start, end }: Block): string {
     return this.#text.slice(start, Math.min(end, start + limits.document.headingCharactersMax));
   }
@@ -147,7 +147,7 @@ class Packing {
     this.#openTokens += unit.tokens;
   }
 
-  /** Ends the chunk and begins the next with its last sentences, if what comes leaves room. */
+  /** Ends the chunk and starts the next with its last sentences, if the next unit leaves room. */
   #turn(block: Block, neededTokens: number): void {
     const tail = this.#tail(neededTokens);
     this.#flush();
@@ -160,10 +160,10 @@ class Packing {
     const { tokensMax, overlapTokens } = this.#bounds;
     let room = Math.min(overlapTokens, tokensMax - neededTokens);
     let first = this.#open.length;
-    // What was repeated already is not repeated again, and a chunk is not repeated whole.
+    // Overlap is not repeated again, and a chunk is never repeated whole.
     while (first > this.#repeated + 1) {
       const { tokens, block } = this.#open[first - 1] as Unit;
-      // Rows and lines of code are not sentences: they would need their header or fence again.
+      // Rows and code lines are not sentences: they would need their header or fence again.
       if (tokens > room || isFramed(block)) break;
       room -= tokens;
       first -= 1;
@@ -189,12 +189,12 @@ class Packing {
     this.#isHeadingOnly = false;
   }
 
-  /** How many of the units fit into one chunk; the first does in any case. */
+  /** How many of the units fit into one chunk; at least one. */
   #fitting(units: readonly Unit[]): { readonly size: number; readonly tokens: number } {
     const { tokensMax } = this.#bounds;
     let size = units.length;
     let tokens = this.#countFirst(units, size);
-    // Most often all fit, or all but the last.
+    // Usually all fit, or all but the last.
     for (let tries = 0; tokens > tokensMax && size > 1 && tries < stepsMax; tries += 1) {
       size -= 1;
       tokens = this.#countFirst(units, size);
@@ -209,7 +209,9 @@ class Packing {
     return { size: fits, tokens: this.#countFirst(units, fits) };
   }
 
-  /** As a whole: across boundaries the tokenizer may see something else than in the units. */
+  /**
+   * Counted as a whole: across boundaries the tokenizer may split differently than in the units.
+   */
   #countFirst(units: readonly Unit[], size: number): number {
     const [first, last] = [units[0] as Unit, units[size - 1] as Unit];
     const tokens = this.#tokens.count(first.start, last.end);
@@ -247,7 +249,7 @@ class Packing {
     };
   }
 
-  /** Opening and closing, and the tokens with them, which may be more or fewer than one by one. */
+  /** Opening and closing, and the total tokens, which may differ from the sum of the parts. */
   #framed(
     first: Unit,
     last: Unit,
@@ -259,14 +261,14 @@ class Packing {
     const part = { start: first.start, end: last.end };
     const tokenCount = this.#countFramed(edge, part, closing);
     if (tokenCount <= this.#bounds.tokensMax) return { opening, closing, tokenCount };
-    // The bound on tokens holds for all chunks, and only for few of them does it cost their frame.
+    // The token limit holds for every chunk; only a few exceed it and lose their frame.
     const bare = this.#tokens.count(first.start, last.end);
     return { opening: '', closing: '', tokenCount: bare };
   }
 
   /**
-   * Exact, without counting the part once more: no token reaches over the end of a line into a line
-   * that is not blank. The last line is counted with the closing, whose line end may join it.
+   * Exact, without counting the slice again: no token spans a line end into a non-blank line. The
+   * last line is counted with the closing, whose line end may join it.
    */
   #countFramed(opening: Edge, { start, end }: Span, closing: string): number {
     const text = this.#text;
@@ -281,7 +283,7 @@ class Packing {
   }
 }
 
-/** What stands before or after a chunk's part of the document. */
+/** The text before or after a chunk's slice of the document. */
 interface Edge {
   readonly text: string;
   readonly tokens: number;
@@ -298,8 +300,8 @@ function isEnd({ end, block }: Unit): boolean {
 }
 
 /**
- * The header of a table stays with the first row, and a fence with the line of code next to it, so
- * that no chunk has them alone.
+ * The header of a table stays with the first row, and a fence with the adjacent line of code, so
+ * that no chunk consists of them alone.
  */
 function joinedEnds(units: readonly Unit[], frame: Frame, tokensMax: number): readonly Unit[] {
   const { bodyStart, closing, openingTokens, closingTokens } = frame;

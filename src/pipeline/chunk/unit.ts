@@ -1,7 +1,7 @@
 /**
- * The pieces that are never cut unless they are longer than a chunk: sentences, list items, rows of
- * a table, lines of code. Each is counted once, with the space before it, as the tokenizer sees it
- * in running text; so the sum of the counts is that of the whole, or one more for a boundary.
+ * Units that are split only if they exceed a chunk: sentences, list items, table rows, lines of
+ * code. Each is counted once, with the space before it, as the tokenizer sees it in running text.
+ * So the sum of the counts is that of the whole, or one more per boundary.
  */
 import { type Block, linesOf, type Span } from './block.ts';
 import type { TokenMap } from './token/tokens.ts';
@@ -14,16 +14,18 @@ export interface Unit extends Counted {
   readonly block: Block;
 }
 
-/** A longer piece is cut into words first, so that no more than this is counted at once. */
+/** A longer unit is first split into words, so that no more than this is counted at once. */
 const countedCharactersMax = 4096;
 const wordCharactersMax = 64;
-/** What is cut by force may have a few more tokens as a whole than its words have one by one. */
+/**
+ * A unit that was split by force may have a few more tokens as a whole than the sum of its words.
+ */
 const forcedShare = 0.8;
-/** The first word of a chunk has no space before it, and may take more tokens for that. */
+/** The first word of a chunk has no space before it, which may cost extra tokens. */
 const boundaryTokens = 8;
 const sentenceEnd = /[.!?…]["'”’)\]]{0,3}\s+|[。！？]+\s*/g;
 
-/** The units of a block. `previousEnd` is where the text before the block ends. */
+/** The units of a block. `previousEnd` is the end of the text before the block. */
 export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
   const units: Unit[] = [];
   let { previousEnd } = limit;
@@ -38,7 +40,7 @@ export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
 }
 
 export interface UnitLimit {
-  /** Of the whole text. */
+  /** The token map of the whole text. */
   readonly tokens: TokenMap;
   readonly tokensMax: number;
   readonly previousEnd: number;
@@ -64,7 +66,7 @@ function* sentencesOf(text: string, block: Span): Generator<Span> {
 
 function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Counted> {
   if (span.end - span.start <= countedCharactersMax) {
-    // Between blocks there may be any amount of space.
+    // There may be any amount of space between blocks.
     const from = Math.max(limit.previousEnd, span.start - wordCharactersMax);
     const running = limit.tokens.count(from, span.end);
     const isNear = running > limit.tokensMax - boundaryTokens;
@@ -77,7 +79,7 @@ function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Co
   yield* packed(wordsOf(text, span, limit), limit.tokensMax * forcedShare);
 }
 
-/** As many words as fit, again and again. */
+/** Packs as many words as fit, repeatedly. */
 function* packed(words: Iterable<Counted>, tokensMax: number): Generator<Counted> {
   let open: Counted | undefined;
   for (const word of words) {
@@ -94,14 +96,14 @@ function* packed(words: Iterable<Counted>, tokensMax: number): Generator<Counted
   if (open) yield open;
 }
 
-/** Words, and those that are too long for one in pieces that are certain to fit. */
+/** Words; a word that is too long is split into pieces that are certain to fit. */
 function* wordsOf(text: string, span: Span, limit: UnitLimit): Generator<Counted> {
   let before = Math.max(limit.previousEnd, span.start - wordCharactersMax);
   for (const match of text.slice(span.start, span.end).matchAll(/\S+/g)) {
     const last = span.start + match.index + match[0].length;
     for (let start = span.start + match.index; start < last; ) {
       let end = Math.min(last, start + wordCharactersMax);
-      // A pair of surrogates is one character.
+      // Do not split a surrogate pair.
       if (end < last && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
       const from = Math.max(before, start - wordCharactersMax);
       yield { start, end, tokens: limit.tokens.count(from, end) };

@@ -18,7 +18,7 @@ const linkTo = (path: string): string => `<a href="${path}">x</a>`;
 const page = (title: string, ...links: string[]): string =>
   `<title>${title}</title><p>This is ${title}.</p>${links.map(linkTo).join('')}`;
 
-/** A site on loopback: paths to pages, or to a redirect where the text begins with `->`. */
+/** A site on loopback: paths to pages, or to a redirect if the text begins with `->`. */
 async function setup(t: TestContext, site: Record<string, string | Buffer>) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ async function setup(t: TestContext, site: Record<string, string | Buffer>) {
   await pawl.store.write((transaction) =>
     setGateLimits(transaction, { name: '127.0.0.1', concurrency: 2, intervalMs: 0 }, 0),
   );
-  // Every page given brings the distance back to normal, which a test does not wait for.
+  // Removes the politeness delay, which a test does not wait for.
   await pawl.store.write(async (transaction) => {
     await transaction.run({
       text: `CREATE TRIGGER hurry AFTER UPDATE OF interval_ms, next_at ON gates
@@ -83,7 +83,7 @@ describe('a crawl', () => {
     assert.equal((await pawl.search('site', 'gamma', { mode: 'keyword' })).length, 1);
   });
 
-  test('goes no deeper, and takes no more, than it was asked to', async (t) => {
+  test('respects its depth and page limits', async (t) => {
     const site: Record<string, string> = { '/': page('home', '/1', '/x', '/y') };
     for (let at = 1; at < 10; at += 1) site[`/${at}`] = page(`page ${at}`, `/${at + 1}`);
     site['/x'] = page('x');
@@ -94,7 +94,7 @@ describe('a crawl', () => {
     assert.equal((await small.crawl({ limit: 3 })).pages.length, 3);
   });
 
-  test('takes what is included, and not what is excluded or forbidden', async (t) => {
+  test('takes included pages, and no excluded or forbidden ones', async (t) => {
     const { crawl } = await setup(t, {
       '/robots.txt': 'User-agent: *\nDisallow: /docs/secret',
       '/': page('home', '/docs/a', '/docs/old/b', '/blog/c', '/docs/secret'),
@@ -106,7 +106,7 @@ describe('a crawl', () => {
     assert.deepEqual(pages, ['/', '/docs/a']);
   });
 
-  test('reads the maps of the site, through an index and compressed', async (t) => {
+  test('reads the sitemaps of the site, through an index and compressed', async (t) => {
     const site: Record<string, string | Buffer> = { '/': page('home'), '/deep': page('deep') };
     const { crawl, host } = await setup(t, site);
     const map = (kind: string, path: string) =>
@@ -144,7 +144,7 @@ describe('a crawl', () => {
     assert.ok(tokens_estimated > 0 && duration_seconds > 0);
   });
 
-  test('tells of each page what robots.txt said of it', async (t) => {
+  test('records for each page what robots.txt said', async (t) => {
     const { crawl } = await setup(t, {
       '/robots.txt': 'User-agent: *\nDisallow: /private\nAllow: /private/but',
       '/': page('home', '/private/but', '/away'),
@@ -164,13 +164,13 @@ describe('a crawl', () => {
     ]);
   });
 
-  test('leaves out the links that robots.txt forbids, and fails none of them', async (t) => {
+  test('skips the links that robots.txt forbids, without a failure', async (t) => {
     const { crawl, asked } = await setup(t, {
       '/robots.txt': 'User-agent: *\nDisallow: /private',
       '/': page('home', '/private/a', '/private/b', '/c'),
       '/c': page('c', '/private/d'),
     });
-    // Those that are left out do not count towards the limit either.
+    // Skipped links do not count towards the limit either.
     const { job, events, pages } = await crawl({ limit: 2 });
     assert.deepEqual(pages, ['/', '/c']);
     const found = events.filter(({ kind }) => kind === 'pages_found');
@@ -195,7 +195,7 @@ describe('a crawl', () => {
     assert.equal((await job.summary()).items.failed, 1);
   });
 
-  test('heeds pages and links that ask not to be followed', async (t) => {
+  test('respects nofollow on pages and links', async (t) => {
     const { crawl } = await setup(t, {
       '/': `${page('home', '/a')}<a rel="ugc nofollow" href="/b">b</a>`,
       '/a': `<meta name="robots" content="noindex, nofollow">${page('a', '/c')}`,
@@ -203,7 +203,7 @@ describe('a crawl', () => {
     assert.deepEqual((await crawl({})).pages, ['/', '/a']);
   });
 
-  test('goes on where it was when its process ended', async (t) => {
+  test('continues where it was when its process ended', async (t) => {
     const site: Record<string, string> = {};
     for (let at = 0; at < 30; at += 1) {
       site[at === 0 ? '/' : `/${at}`] = page(`page ${at}`, `/${2 * at + 1}`, `/${2 * at + 2}`);
@@ -223,7 +223,7 @@ describe('a crawl', () => {
     for await (const { kind } of again.events()) if (kind === 'job_succeeded') break;
     const pages = asked.filter((path) => !/robots|sitemap/.test(path));
     assert.equal(new Set(pages).size, 30);
-    assert.ok(pages.length <= 32, 'only what was under way is read again');
+    assert.ok(pages.length <= 32, 'only pages in flight are read again');
   });
 });
 
@@ -261,7 +261,7 @@ describe('links', () => {
     });
   }
 
-  test('of a hostile page are read in no time', () => {
+  test('of a hostile page are read quickly', () => {
     for (const unit of ['<a ', '<a href="', '<!--', '<script>', '<', 'a=b ']) {
       const html = `<a ${unit.repeat(200_000)}`;
       assertCpuMs(2000, () => linksOf(html, new URL('http://a.example/')), unit);
@@ -300,7 +300,7 @@ describe('a glob', () => {
     assert.throws(() => crawl(`/${'a'.repeat(1000)}`), { message: /more than 1000 characters$/ });
   });
 
-  test('leaves other sites and files without text', () => {
+  test('skips other sites and files without text', () => {
     const crawl = { site: 'a.example', depthMax: 1, pagesMax: 1, include: [], exclude: [] };
     const isInScope = scopeOf(crawl);
     const taken = [
@@ -314,7 +314,7 @@ describe('a glob', () => {
 });
 
 describe('a sitemap', () => {
-  test('of hostile text is read in no time', () => {
+  test('of hostile text is read quickly', () => {
     const units = [' ', '\n', '<loc>', '<loc> ', '<a', 'http://a', '<![CDATA[', '<loc><![CDATA['];
     for (const unit of units) {
       for (const opening of ['', '<loc>', 'http://a.example/']) {

@@ -1,6 +1,7 @@
 /**
- * What a page of a crawl adds to it. The new pages become items of the same job in the transaction
- * in which the page is fetched: a crawl that is killed goes on with exactly what it had found.
+ * Adds the pages that a crawled page links to. The new pages become items of the same job in the
+ * transaction that commits the fetched page: a killed crawl continues with exactly what it had
+ * found.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
@@ -23,13 +24,13 @@ import { readSitemaps } from './sitemap.ts';
 export interface CrawledPage {
   readonly item: PipelineItem;
   readonly crawl: Crawl & { readonly depth: number };
-  /** Where the last redirect led. */
+  /** The address after the last redirect. */
   readonly url: URL;
-  /** Undefined for what is not a page, or must not be followed. */
+  /** Undefined if it is not HTML, or must not be followed. */
   readonly html: string | undefined;
   readonly robots: RobotsCheck;
   readonly fetcher: Fetcher;
-  /** Who looks for links; this thread, where nothing is said. */
+  /** Finds links; this thread does if absent. */
   readonly finder?: LinkFinder | undefined;
   readonly world: World;
   readonly signal: AbortSignal;
@@ -37,13 +38,13 @@ export interface CrawledPage {
 
 export type Discovery = (transaction: Transaction, now: number) => Promise<NewEvent[]>;
 
-/** Looks for pages, and returns what to write. */
+/** Finds new pages and returns what to write. */
 export async function discover(page: CrawledPage): Promise<Discovery> {
   const { item, crawl, url } = page;
   const isRoot = crawl.depth === 0;
   const site = isRoot ? gateOf(url) : crawl.site;
   const all = await findPages(page, { ...crawl, site });
-  // Nobody has named the ones that robots.txt forbids: they are left out, and nothing fails.
+  // Nobody named the pages that robots.txt forbids: they are skipped without a failure.
   const found = await page.robots.allowedOf(all);
   const forbidden = all.length - found.length;
   return async (transaction, now) => {
@@ -71,7 +72,9 @@ async function findPages(page: CrawledPage, crawl: CrawledPage['crawl']): Promis
   return [...links, ...named].map((found) => ({ ...found, depth: crawl.depth + 1 }));
 }
 
-/** What the site's own maps name, as far as they can be read within their share of the step. */
+/**
+ * The pages in the site's sitemaps, as far as they can be read in their share of the step's time.
+ */
 async function namedPages(
   { url, robots, fetcher, finder = linksHere, signal, world }: CrawledPage,
   pagesMax: number,

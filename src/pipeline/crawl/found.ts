@@ -1,6 +1,6 @@
 /**
- * The pages that a page or a sitemap names, as far as they belong to the crawl. Pure, and for text
- * of strangers: it also runs in text threads.
+ * The pages that a page or a sitemap links to, restricted to the crawl. Pure, for untrusted text:
+ * it also runs in text threads.
  */
 import type { Crawl } from '../../store/crawl/crawls.ts';
 import { canonicalUrl, gateOf } from '../fetch/url.ts';
@@ -8,14 +8,14 @@ import { linksOf } from './links.ts';
 import { scopeOf } from './scope.ts';
 import { parseSitemap } from './sitemap-text.ts';
 
-/** Where a text was found, and which crawl it is part of. */
+/** The page a text was found on, and the scope of its crawl. */
 export interface PageScope extends Pick<Crawl, 'site' | 'include' | 'exclude'> {
-  /** The address of the page, to which its links are relative. */
+  /** The address of the page, the base of its links. */
   readonly page: string;
 }
 
 export interface FoundLink {
-  /** In its canonical form. */
+  /** In canonical form. */
   readonly url: string;
   readonly gate: string;
 }
@@ -26,7 +26,7 @@ export interface FoundLinks {
   readonly sitemaps: readonly string[];
 }
 
-/** Who looks for pages in texts: this thread, or others where a text is long. */
+/** Finds pages in texts: in this thread, or in others if a text is long. */
 export interface LinkFinder {
   readonly links: (
     html: string,

@@ -1,16 +1,15 @@
 /**
- * Globs over text of strangers. A glob is an automaton whose states are bits: state i means that
- * its first i characters have matched, and a star after them lets the state stay. One pass over the
- * text moves all states at once, so the time grows with the length of the text and of the glob,
- * and no combination of stars makes it worse. A regular expression would have to try each star at
- * each place.
+ * Globs over untrusted text. A glob is an automaton whose states are bits: state i means that its
+ * first i characters have matched; a star after them lets the state stay. One pass over the text
+ * moves all states at once, so the time is proportional to the text and the glob, whatever the
+ * stars. A regular expression would try each star at each position.
  */
 
 export type Glob = (text: string) => boolean;
 
 const slash = 47;
 
-/** `*` stands for anything but a slash, `**` for anything, `?` for one character but a slash. */
+/** `*` matches anything but a slash, `**` anything, `?` one character but a slash. */
 export function compileGlob(glob: string): Glob {
   const { literal, isWhole } = openingOf(glob);
   if (isWhole) return (text) => text === literal;
@@ -18,25 +17,25 @@ export function compileGlob(glob: string): Glob {
   return (text) => text.startsWith(literal) && runs(automaton, text, literal.length);
 }
 
-/** How many wildcards a glob has; `**` is one. */
+/** The number of wildcards of a glob; `**` is one. */
 export function countWildcards(glob: string): number {
   return glob.match(/\*\*|[*?]/g)?.length ?? 0;
 }
 
-/** Most globs differ from most texts before their first wildcard. */
+/** Fast path: most globs differ from most texts before their first wildcard. */
 function openingOf(glob: string): { readonly literal: string; readonly isWhole: boolean } {
   const first = glob.search(/[*?]/);
   return { literal: first < 0 ? glob : glob.slice(0, first), isWhole: first < 0 };
 }
 
 interface Automaton {
-  /** Words of 32 states. */
+  /** The number of 32-bit words. */
   readonly size: number;
-  /** The states that are reached by this character from the state before them. */
+  /** The states that this character reaches from the state before them. */
   readonly reached: ReadonlyMap<number, Uint32Array>;
-  /** Those that are reached by any character but a slash: behind a question mark. */
+  /** The states that any character but a slash reaches: after a question mark. */
   readonly reachedByAny: Uint32Array;
-  /** The states that a character lets stay: `**` any, `*` any but a slash. */
+  /** The states that a character keeps: `**` any, `*` any but a slash. */
   readonly staying: Uint32Array;
   readonly stayingOverSlash: Uint32Array;
   readonly last: number;

@@ -1,6 +1,6 @@
 /**
- * The links of a page, in one pass over its tags: what a reader could click on, unless the page or
- * the link asks robots not to follow. No tree is built, so no nesting costs more than its length.
+ * The links of a page, in one pass over its tags, unless the page or the link says nofollow. No
+ * tree is built, so nesting costs nothing.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 
@@ -28,12 +28,12 @@ export function linksOf(html: string, page: URL): URL[] {
 }
 
 const wanted = ['a', 'area', 'base', 'meta'];
-/** What stands in these is not there to be clicked on. */
+/** Their content is not visible. */
 const skipped = ['script', 'style'];
-/** A tag is read so far: a longer one holds no link worth it. */
+/** Only so much of a tag is read: a longer one has no useful link. */
 const tagCharactersMax = 4096;
 
-/** Nothing is searched for twice, so a hostile page takes no longer than any of its length. */
+/** Nothing is searched for twice, so time is linear even for a hostile page. */
 function* tagsOf(html: string): Generator<Tag> {
   const lower = html.toLowerCase();
   for (let at = 0; ; ) {
@@ -43,7 +43,7 @@ function* tagsOf(html: string): Generator<Tag> {
     const end = html.indexOf(isComment ? '-->' : '>', start + 1);
     if (end < 0) return;
     const name = /^[a-z]*/.exec(lower.slice(start + 1, start + 10))?.[0] ?? '';
-    // A bare `<` in a text begins nothing.
+    // A bare `<` in text is not a tag.
     at = isComment || /[a-z/!?]/.test(lower[start + 1] ?? '') ? end + 1 : start + 1;
     if (skipped.includes(name)) {
       at = lower.indexOf(`</${name}`, end);

@@ -1,9 +1,9 @@
-/** Which of the addresses that a crawl finds belong to it. */
+/** Decides which addresses belong to a crawl. */
 import type { Crawl } from '../../store/crawl/crawls.ts';
 import { gateOf } from '../fetch/url.ts';
 import { compileGlob } from './glob.ts';
 
-/** Files that hold no text to search: asking for them would only cost both sides. */
+/** Files without searchable text: requesting them would only cost both sides. */
 const withoutText = new RegExp(
   `\\.(?:${[
     ...['png', 'jpe?g', 'gif', 'webp', 'avif', 'svg', 'ico', 'bmp', 'tiff?', 'css', 'm?js', 'map'],
@@ -31,8 +31,8 @@ export function scopeOf({
 }
 
 /**
- * `*` stands for anything within a part of the path, `**` for anything, `?` for one character. A
- * glob that begins with a slash speaks of the path, any other of the whole address.
+ * `*` matches within a path segment, `**` anything, `?` one character. A glob with a leading slash
+ * matches the path, any other the whole URL.
  */
 export function globOf(glob: string): (url: URL) => boolean {
   const matches = compileGlob(glob);

@@ -1,16 +1,16 @@
-/** What a sitemap says: the pages that a site itself names, as XML or as lines of text. */
+/** Parses a sitemap, as XML or as lines of text. */
 import { limits } from '../../kernel/limits/limits.ts';
 
 export interface Sitemap {
   readonly pages: readonly string[];
-  /** Other sitemaps, where it is an index of them. */
+  /** Other sitemaps, if it is an index. */
   readonly sitemaps: readonly string[];
 }
 
 const space = /\s/;
 const cdata = '<![CDATA[';
 
-/** Reads `<loc>` and nothing else, so there is no entity to expand and nothing to nest. */
+/** Reads only `<loc>`, so there is no entity to expand and no nesting. */
 export function parseSitemap(text: string): Sitemap {
   const isIndex = /<(?:[\w-]{1,64}:)?sitemapindex\b/i.test(text.slice(0, 4096));
   const found: string[] = [];
@@ -21,7 +21,7 @@ export function parseSitemap(text: string): Sitemap {
   return isIndex ? { pages: [], sitemaps: found } : { pages: found, sitemaps: [] };
 }
 
-/** Each character is looked at once: an expression would try each space as the end of a run. */
+/** Reads each character once: an expression would try each space as the end of a run. */
 function* placesIn(text: string): Generator<string> {
   const opening = /<(?:[\w-]{1,64}:)?loc>/gi;
   while (opening.test(text)) {

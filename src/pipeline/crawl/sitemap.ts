@@ -1,4 +1,4 @@
-/** Reads the sitemaps of a site, perhaps compressed, one after the other. */
+/** Reads the sitemaps of a site, compressed or not, sequentially. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
@@ -19,10 +19,10 @@ export interface SitemapReading {
   readonly robots: RobotsCheck;
 }
 
-/** All pages that the site names, as far as its bounds go. A sitemap that fails is passed over. */
+/** All pages in the sitemaps, within the limits. A sitemap that fails is skipped. */
 export async function readSitemaps(reading: SitemapReading): Promise<FoundLink[]> {
   const { robots, root, signal } = reading;
-  // Where robots.txt names none, the usual place is looked at.
+  // If robots.txt names none, the usual address is tried.
   const { sitemaps } = robots;
   const queue = sitemaps.length > 0 ? [...sitemaps] : [new URL('/sitemap.xml', root).href];
   const seen = new Set<string>();
@@ -58,7 +58,7 @@ async function readOne(url: URL, reading: SitemapReading): Promise<FoundLinks> {
     const text = new TextDecoder().decode(await unzipped(answer.bytes));
     return await finder.sitemap(text, scope, signal);
   } catch (error) {
-    // A crawl goes on without: its links lead further. Only a defect of ours is not passed over.
+    // A crawl continues without it, by links. Only a defect of Pawl is rethrown.
     if (toFailure(error).code === 'internal_error') throw error;
     return nothing;
   }
@@ -69,7 +69,7 @@ const bounds = {
   bytesMax: limits.fetch.sitemapBytesMax,
 };
 
-/** `sitemap.xml.gz` is compressed as a file, not as an answer. */
+/** `sitemap.xml.gz` is compressed as a file, not as a response. */
 async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {

@@ -1,7 +1,7 @@
 /**
- * A generation becomes current with the vectors that its corpus needs at that moment, and not at
- * the moment when it was embedded: meanwhile the corpus may have been given another model. What is
- * missing is embedded here; what changes after that is seen under a lock, in the flip itself.
+ * A generation becomes current with the vectors that its corpus needs at that moment, not at the
+ * moment when it was embedded: the corpus may have a new model since. Missing vectors are embedded
+ * here; later changes are detected under a lock, in the flip itself.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import {
@@ -26,10 +26,10 @@ import {
 } from './embed.ts';
 
 export interface CompleteVectors {
-  /** What was missing. */
+  /** The vectors that were missing. */
   readonly added: readonly EmbeddedChunks[];
   readonly spent: Pick<StepResult, 'model' | 'tokensIn' | 'costCents' | 'detail'>;
-  /** Writes what was missing, or refuses the flip because something else is missing by now. */
+  /** Writes the missing vectors, or refuses the flip if others are missing by now. */
   write(transaction: Transaction, now: number): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ function spentOn(added: readonly EmbeddedChunks[]): CompleteVectors['spent'] {
   return { model: added.map(({ model }) => model).join(', '), detail: detailOf(added) };
 }
 
-/** Vectors of one model for the chunks of this generation, which may be on their way to disk. */
+/** Vectors of one model for the chunks of this generation, which may not be committed yet. */
 async function embedOwn(
   context: StepContext,
   options: EmbedOptions,
@@ -93,7 +93,7 @@ async function embedOwn(
   return embedStored(context, options, { model, generationId: context.item.id });
 }
 
-/** Vectors of one model for the chunks that a generation is stored with. */
+/** Vectors of one model for the stored chunks of a generation. */
 export async function embedStored(
   context: StepContext,
   options: EmbedOptions,

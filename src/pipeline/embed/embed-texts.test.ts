@@ -5,7 +5,7 @@ import type { Embedder } from '../../provider/embedding/embedding.ts';
 import type { StepContext } from '../pipeline.ts';
 import { embedTexts } from './embed-texts.ts';
 
-test('the chunks of a document go in batches, and their vectors come back in order', async () => {
+test('the chunks of a document are sent in batches, and their vectors keep the order', async () => {
   const { embeddingBatchMax } = limits.budget;
   const count = 2 * embeddingBatchMax + 1;
   const inputs = Array.from({ length: count }, (_, index) => ({ text: `${index}`, tokens: 1 }));

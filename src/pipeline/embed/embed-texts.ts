@@ -1,4 +1,7 @@
-/** Texts to vectors: those that were answered before from the purse, the others by the embedder. */
+/**
+ * Texts to vectors: from the paid-answer cache if they were answered before, else from the
+ * embedder.
+ */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding/embedding.ts';
@@ -7,12 +10,12 @@ import { keyOf } from '../../store/money/paid-answers.ts';
 import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
 
-/** It changes when something else is made of the same text, or of the same answer. */
+/** Changes whenever the same text or response would give another result. */
 const stepVersion = 'embedded 1';
 
 export interface EmbedInput {
   readonly text: string;
-  /** About as many as the model will count. */
+  /** An estimate of the model's token count. */
   readonly tokens: number;
 }
 
@@ -22,7 +25,7 @@ export interface Embedded {
   readonly costCents: number;
   readonly tokensSaved: number;
   readonly savedCents: number;
-  /** Its answers are kept and charged as they come. */
+  /** Its responses are cached and charged as they arrive. */
   readonly isMetered: boolean;
   readonly isPriced: boolean;
 }
@@ -80,7 +83,7 @@ function checked(answer: Embeddings, count: number, { model }: Embedder): Embedd
   throw new Failure('step_output_invalid', message);
 }
 
-/** One document's way through the purse. */
+/** Embeds the texts of one document through the paid-answer cache. */
 class Buying {
   readonly #context: StepContext;
   readonly #embedder: Embedder;
@@ -112,7 +115,7 @@ class Buying {
       const isRepeated = vectors.has(input.text) || wanted.has(input.text);
       if (found) vectors.set(input.text, found.value);
       else if (!isRepeated) wanted.set(input.text, input);
-      // Whatever is not sent is saved: what was kept, and what a document says twice.
+      // Counts tokens that are not sent: cached texts, and repetitions within a document.
       if (found || isRepeated) tokensSaved += found?.tokens ?? input.tokens;
     }
     const paid = await this.#buy([...wanted.values()], vectors, inputs.length);
@@ -156,7 +159,7 @@ class Buying {
       const answer = await this.#embedder.embed(texts, signal, (paid) => this.#keep(paid));
       return checked(answer, texts.length, this.#embedder);
     } catch (error) {
-      // Who was interrupted may have a call under way that is still to be paid.
+      // After an abort, a call may still be in flight and has to be paid.
       if (isReserved && !signal.aborted) await this.#paidAnswers.release(this.#purchase);
       throw error;
     }
@@ -178,7 +181,7 @@ class Buying {
   }
 }
 
-/** What a vector costs is what its text costs. */
+/** Vectors are priced by the tokens of their texts. */
 function pricesOf({ meter }: Embedder): Prices | undefined {
   const input = meter?.centsPerMillionTokens;
   return input === undefined ? undefined : { input, output: 0 };

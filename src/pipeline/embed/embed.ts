@@ -1,4 +1,6 @@
-/** `embedded`: every chunk has its vector, of the corpus' model and of the one that will follow. */
+/**
+ * `embedded`: computes a vector per chunk, with the model of the corpus and with its next model.
+ */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
 import { getCorpusSettings, pinModel } from '../../store/corpus/settings.ts';
@@ -15,7 +17,7 @@ import { withoutText } from '../without-text.ts';
 import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
 export interface EmbedOptions extends CorpusEmbedders {
-  /** Where answers that cost something are kept. */
+  /** The paid-answer cache. */
   readonly paidAnswers?: PaidAnswers | undefined;
 }
 
@@ -39,7 +41,7 @@ export function embedStep(options: EmbedOptions): StepFunction {
 export interface EmbeddedChunks extends Embedded {
   readonly model: string;
   readonly ordinals: readonly number[];
-  /** Where the model computed for the corpus for the first time. */
+  /** Records the address at the model's first use for the corpus. */
   readonly recordFirstUse: RecordFirstUse | undefined;
 }
 
@@ -48,7 +50,7 @@ type Chunk = Pick<NewChunk, 'ordinal' | 'heading' | 'text'> & { readonly tokenCo
 export interface EmbedChunks {
   readonly model: string;
   readonly chunks: readonly Chunk[];
-  /** False: nothing of the corpus was embedded yet. */
+  /** False if nothing of the corpus is embedded yet. */
   readonly isBegun?: boolean | undefined;
 }
 
@@ -71,7 +73,7 @@ export async function embedChunks(
 
 const charactersPerToken = 3;
 
-/** What the model reads: a chunk under its headings. */
+/** The model input: a chunk below its headings. */
 export function inputOf({ heading, text, tokenCount }: Omit<Chunk, 'ordinal'>): EmbedInput {
   if (!heading) return { text, tokens: tokenCount };
   const tokens = tokenCount + Math.ceil(heading.length / charactersPerToken) + 1;
@@ -89,7 +91,7 @@ export function embedderOf(
   throw new Failure(
     'provider_bad_request',
     `the corpus is embedded with ${model}, which is not configured: set PAWL_EMBEDDER to it, or ` +
-      'embed the corpus anew with `pawl corpora reembed`',
+      'embed the corpus again with `pawl corpora reembed`',
   );
 }
 
@@ -103,7 +105,7 @@ function resultOf(
     parts.reduce((all, part) => all + (part.isMetered ? 0 : part[name]), 0);
   return {
     model: parts.map(({ model }) => model).join(', '),
-    // What was metered is charged already, with the answers themselves.
+    // Metered use is already charged, together with the responses.
     tokensIn: sum('tokensIn'),
     costCents: sum('costCents'),
     ...(paid && { detail: detailOf(parts) }),
@@ -125,7 +127,7 @@ function resultOf(
   };
 }
 
-/** Two processes may begin a corpus at once with two models: the second begins again. */
+/** Two processes may start a corpus with two models at the same time: the second starts again. */
 export async function pinOrRefuse(
   transaction: Transaction,
   { caller, corpus }: PipelineItem,
@@ -133,7 +135,7 @@ export async function pinOrRefuse(
 ): Promise<void> {
   const holding = await pinModel(transaction, { caller, corpus, model });
   if (holding === model) return;
-  const message = `${corpus} was begun with ${holding} while this was embedded with ${model}`;
+  const message = `${corpus} was started with ${holding} while this was embedded with ${model}`;
   throw new Failure('replaced_meanwhile', message);
 }
 

@@ -1,7 +1,7 @@
 /**
- * Embedding a corpus anew. Each document is an item; its current generation gets vectors of the
- * model that is to follow, beside those that are searched. With the end of the job the corpus turns
- * to the new model (`store/corpus/reembedding.ts`).
+ * Re-embeds a corpus. Each document is an item; its current generation gets vectors of the new
+ * model, next to those that are searched. When the job ends, the corpus switches to the new model
+ * (`store/corpus/reembedding.ts`).
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Sink } from '../../sink/sink.ts';
@@ -39,7 +39,7 @@ function embedAnew(options: EmbedOptions, sinks: readonly Sink[]): StepFunction 
     const { next_model: model } = await getCorpusSettings(reader, item);
     if (model === null) throw calledOff(item);
     const document = await getDocument(reader, item.documentId);
-    // Deleted: there is nothing to embed, and nothing that is missing.
+    // Deleted: there is nothing to embed, and nothing is missing.
     if (!document) return {};
     const generationId = document.generation_id;
     const present = (await countModels(reader, generationId)).get(model) ?? 0;
@@ -75,7 +75,7 @@ function embedAnew(options: EmbedOptions, sinks: readonly Sink[]): StepFunction 
   };
 }
 
-/** What replaced it has its own vectors, or gets them when the step runs again. */
+/** The replacement has its own vectors, or gets them when the step runs again. */
 async function refuseReplaced(
   transaction: Transaction,
   { documentId, source }: PipelineItem,
@@ -88,6 +88,6 @@ async function refuseReplaced(
 }
 
 function calledOff({ corpus }: PipelineItem): Failure {
-  const message = `${corpus} is not being embedded anew: begin with \`pawl corpora reembed\``;
+  const message = `${corpus} is not being re-embedded: start with \`pawl corpora reembed\``;
   return new Failure('action_not_allowed', message);
 }

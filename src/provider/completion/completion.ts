@@ -1,6 +1,6 @@
 /**
- * A question to a model, whose answer is JSON of a given form. It costs money: what is answered is
- * handed to `keep` first, and once it is kept, no crash can make it be paid for again.
+ * A request to a model whose response is JSON of a given schema. It costs money: a response is
+ * first passed to `keep`; once that has stored it, no crash can make it be paid again.
  */
 import type { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -9,9 +9,9 @@ import { guessTokens } from '../embedding/embedding.ts';
 import type { Prices, Tokens } from '../prices.ts';
 
 export interface CompletionRequest {
-  /** What the model is to do. */
+  /** The task of the model. */
   readonly instruction: string;
-  /** What it is to do it with: data, never instructions. */
+  /** The input of the task: data, never instructions. */
   readonly input: string;
   readonly schemaName: string;
   readonly schema: Readonly<Record<string, unknown>>;
@@ -19,26 +19,26 @@ export interface CompletionRequest {
 
 export interface Completion {
   /**
-   * As the model wrote it: whether it has the form is for the asker to check. Or why it is of no
-   * use, where the model refused or was cut short: that is paid for like any other answer.
+   * As the model wrote it; the caller validates it. Or a failure, if the model refused or was cut
+   * short: that is paid for like any other response.
    */
   readonly outcome: string | Failure;
   readonly tokens: Tokens;
 }
 
 /**
- * Called with what the call has paid for, as soon as it is there, and even if its caller no longer
- * waits. Only when this resolves is the answer handed on.
+ * Called with the paid responses as they arrive, even if the caller no longer waits. The response
+ * is returned only when this resolves.
  */
 export type Keep = (completion: Completion) => Promise<void>;
 
-/** The same request may be asked again, and its answer kept: nothing else goes into it. */
+/** Requests are self-contained, so responses can be cached by request. */
 export interface Completer {
   /** The model with its parameters. */
   readonly model: string;
-  /** Undefined where nobody has told us. */
+  /** Undefined if unknown. */
   readonly prices: Prices | undefined;
-  /** Where texts are sent; undefined: they stay in this process. */
+  /** Where texts are sent; undefined if they stay in this process. */
   readonly origin?: Origin | undefined;
   complete(
     request: CompletionRequest,
@@ -46,15 +46,15 @@ export interface Completer {
     keep?: Keep,
   ): Promise<
     Completion & {
-      /** False: somebody else asked the same a moment ago, and has paid for both. */
+      /** False if the same request was already in flight and another caller has paid. */
       readonly isPayer: boolean;
     }
   >;
-  /** Waits a little for answers that are under way, so that they are kept, and then gives up. */
+  /** Waits briefly for responses in flight, so that they are stored, then gives up. */
   close?(): Promise<void>;
 }
 
-/** About what a question will cost; rather too much than too little. */
+/** Estimates the cost of a request, rather too high than too low. */
 export function guessCompletion({ instruction, input, schema }: CompletionRequest): Tokens {
   const { answerFactor } = limits.completion;
   const asked = guessTokens(input);

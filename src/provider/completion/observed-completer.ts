@@ -1,4 +1,4 @@
-/** A completer whose calls somebody is told of. */
+/** A completer that reports its calls. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';

@@ -1,7 +1,7 @@
 /**
- * The answer of an OpenAI-compatible server, checked: as many vectors as texts, each in its place,
- * all of one length, all of numbers. What does not pass is `step_output_invalid`: the same request
- * would bring the same again.
+ * Validates the response of an OpenAI-compatible server: one vector per text, in order, all of one
+ * length, all finite. Anything else is `step_output_invalid`: the same request would return the
+ * same again.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Answered } from '../collector.ts';
@@ -10,7 +10,7 @@ import { toSignedBytes } from '../embedding/vector-bytes.ts';
 export interface Expected {
   readonly model: string;
   readonly count: number;
-  /** Undefined while no vector of the model has been seen. */
+  /** Undefined until a vector of the model has been seen. */
   readonly dimensions: number | undefined;
 }
 
@@ -61,7 +61,7 @@ function parse(body: string, refuse: (what: string) => Failure): Record<string, 
   throw refuse('the answer is not an object');
 }
 
-/** As numbers, or as the base64 of 32-bit floats. */
+/** As numbers, or as 32-bit floats in base64. */
 function toFloats(embedding: unknown): ArrayLike<number> | undefined {
   const vector = typeof embedding === 'string' ? fromBase64(embedding) : embedding;
   const isVector = vector instanceof Float32Array || Array.isArray(vector);

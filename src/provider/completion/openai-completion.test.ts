@@ -86,7 +86,7 @@ describe('a completer asks as OpenAI does', () => {
     ['an answer cut short', withContent('{"entities":[', 'length')],
   ];
   for (const [what, answer] of useless) {
-    test(`${what} is of no use, and is kept account of before it is told`, async () => {
+    test(`${what} is unusable, and is charged before it is reported`, async () => {
       server.answer = answer;
       const kept: Completion[] = [];
       const told = await completer().complete(request, never, async (each) => {
@@ -97,7 +97,7 @@ describe('a completer asks as OpenAI does', () => {
     });
   }
 
-  test('a server that does not count is counted for', async () => {
+  test('tokens are estimated if the server does not count them', async () => {
     server.answer = (_, response) => {
       const message = { content: 'x'.repeat(299) };
       response.end(JSON.stringify({ choices: [{ message }] }));
@@ -106,14 +106,14 @@ describe('a completer asks as OpenAI does', () => {
     assert.deepEqual(tokens, { input: guessCompletion(request).input, output: 101 });
   });
 
-  test('the price is that of the table, unless another is told', () => {
+  test('the price is that of the table, unless another is configured', () => {
     assert.deepEqual(completer({ model: 'gpt-4o-mini' }).prices, { input: 15, output: 60 });
     assert.equal(completer().prices, undefined);
     const prices = { input: 1, output: 2 };
     assert.deepEqual(completer({ prices }).prices, prices);
   });
 
-  test('the budget of a minute is not exceeded', async () => {
+  test('the rate limit per minute is not exceeded', async () => {
     server.answer = withContent('{}');
     const asked = completer({ budget: { requestsPerMinute: 1, tokensPerMinute: 1000 } });
     await asked.complete(request, never);
@@ -122,7 +122,7 @@ describe('a completer asks as OpenAI does', () => {
     assert.equal(server.calls.length, before);
   });
 
-  test('the same question at the same time is asked once, and the first pays', async () => {
+  test('concurrent equal requests are sent once, and the first caller pays', async () => {
     server.answer = withContent('{}');
     const asked = completer();
     const before = server.calls.length;
@@ -140,7 +140,7 @@ describe('a completer asks as OpenAI does', () => {
     assert.equal(server.calls.length - before, 2);
   });
 
-  test('an answer is kept although its step was called off, and closing waits for it', async () => {
+  test('a response is kept although its step was aborted, and close waits for it', async () => {
     const controller = new AbortController();
     let reply = (): void => undefined;
     server.answer = (...call) => {
@@ -159,7 +159,7 @@ describe('a completer asks as OpenAI does', () => {
     assert.equal(kept.length, 1);
   });
 
-  test('429 waits as long as the provider asks, and so does the next question', async () => {
+  test('429 waits as long as the provider asks, and so does the next request', async () => {
     server.answer = withStatus(429, { 'retry-after': '700' });
     const asked = completer();
     const limited = { code: 'rate_limited', retryAfterMs: 700_000 };
@@ -184,7 +184,7 @@ describe('a completer asks as OpenAI does', () => {
     assert.ok(next.retryAfterMs > 0 && next.retryAfterMs <= retryAfterMsDefault);
   });
 
-  test('an account that is empty is no rate limit, and no fault of the document', async () => {
+  test('an empty account is neither a rate limit nor the fault of the document', async () => {
     server.answer = withStatus(402);
     await assert.rejects(completer().complete(request, never), { code: 'provider_quota' });
     const body = { error: { message: 'You exceeded your quota.', code: 'insufficient_quota' } };
@@ -196,7 +196,7 @@ describe('a completer asks as OpenAI does', () => {
     assert.match(error.message, /answered 429 for .*You exceeded your quota\./);
   });
 
-  test('a refusal that repeats the document or the key tells neither', async () => {
+  test('a refusal that repeats the document or the key reveals neither', async () => {
     const input = 'The walrus sleeps in a secret bay of the northern sea.';
     const message = `cannot read "${input}" with sk-test-1234567890`;
     server.answer = withStatus(400, {}, { error: { message } });
@@ -221,7 +221,7 @@ describe('a completer asks as OpenAI does', () => {
     await assert.rejects(answer, { code: 'provider_unavailable', message: /did not answer/ });
   });
 
-  test('a step that is called off does not wait for the answer', async () => {
+  test('an aborted step does not wait for the response', async () => {
     const controller = new AbortController();
     server.answer = () => controller.abort();
     const answer = completer().complete(request, controller.signal);
@@ -229,7 +229,7 @@ describe('a completer asks as OpenAI does', () => {
   });
 });
 
-test('a provider that is not there is unavailable, and the message has no key', async () => {
+test('an unreachable provider is unavailable, and the message has no key', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

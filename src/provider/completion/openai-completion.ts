@@ -1,4 +1,6 @@
-/** Completions from any endpoint that speaks OpenAI's chat completions, with structured output. */
+/**
+ * Completions from any endpoint with OpenAI's chat completions interface, with structured output.
+ */
 import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -18,14 +20,14 @@ import {
 
 export interface OpenaiCompletionOptions {
   readonly model: string;
-  /** Up to and with the version, such as `https://api.openai.com/v1`. */
+  /** Including the version, such as `https://api.openai.com/v1`. */
   readonly url: string;
-  /** False: the address is the vendor's default, and nobody has named it. */
+  /** False if the address is the vendor's default and not configured. */
   readonly isNamed?: boolean | undefined;
   readonly key?: string | undefined;
   readonly world: World;
   readonly budget?: BudgetLimits | undefined;
-  /** Those of the table where absent. */
+  /** If absent, those of the price table. */
   readonly prices?: Prices | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
@@ -61,7 +63,7 @@ export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
     model,
     prices: prices && { input: prices.input, output: prices.output },
     origin: originOf(options.url, options.isNamed ?? true),
-    // What was sent is paid for: a step that is called off does not call it back.
+    // A sent request is paid for: aborting the step does not cancel it.
     complete: async (request, signal, keep) => {
       const asking = { key: JSON.stringify(request), signal, send: () => send(request), keep };
       const { answer, isPayer } = await inFlight.ask(asking);
@@ -114,7 +116,7 @@ async function post(
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
       },
       body,
-      // A redirect would carry the key and the document to somebody else.
+      // A redirect would send the key and the document to another host.
       redirect: 'error',
       signal: AbortSignal.any([signal, overdue.signal]),
     });
@@ -146,7 +148,7 @@ function completionOf(body: string, asked: Asked): Completion {
   const outcome = outcomeOf(answer, asked.model);
   const { prompt_tokens: input, completion_tokens: output } = answer.usage ?? {};
   const guess = guessCompletion(asked.request).input;
-  // Some servers do not count. What was cut short or refused has cost something, too.
+  // Some servers do not count tokens. A truncated or refused response costs something too.
   const said = answer.choices?.[0]?.message?.content;
   const guessed = typeof said === 'string' ? guessTokens(said) : 0;
   return { outcome, tokens: { input: countOf(input, guess), output: countOf(output, guessed) } };
@@ -178,5 +180,5 @@ function countOf(value: unknown, guess: number): number {
 }
 
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an address that is none';
+  return URL.canParse(url) ? new URL(url).host : 'an invalid address';
 }

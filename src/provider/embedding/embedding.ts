@@ -1,20 +1,20 @@
 /**
- * Text to vectors. Some embedders run here and cost nothing; those with a `meter` cost money, or so
- * much time that nothing should be computed twice. What these answer is handed to `keep` first:
- * once it is kept, no crash can make it be paid for again.
+ * Text to vectors. Some embedders run locally and cost nothing. Those with a `meter` cost money, or
+ * so much time that nothing should be computed twice: their responses are first passed to `keep`;
+ * once that has stored them, no crash can make them be paid again.
  */
 import type { Origin } from '../../kernel/name/origin.ts';
 import type { Pace } from '../rate-limit.ts';
 
 export interface Embeddings {
-  /** As `vector-bytes.ts` writes them. */
+  /** In the format of `vector-bytes.ts`. */
   readonly vectors: readonly Uint8Array[];
-  /** What this call paid for; nothing for what it shared with a call that was under way. */
+  /** The tokens that this call paid for; none for texts shared with a call in flight. */
   readonly tokensIn: number;
   readonly costCents: number;
 }
 
-/** One text of a call, answered and paid for. */
+/** One text of a call, with its paid vector. */
 export interface PaidVector {
   readonly text: string;
   readonly vector: Uint8Array;
@@ -22,30 +22,30 @@ export interface PaidVector {
 }
 
 /**
- * Called with what the call has paid for, as soon as it is there, and even if its caller no longer
- * waits. Only when this resolves is the answer handed on.
+ * Called with the paid responses as they arrive, even if the caller no longer waits. The response
+ * is returned only when this resolves.
  */
 export type Keep = (paid: readonly PaidVector[]) => Promise<void>;
 
 export interface Meter {
-  /** Undefined where nobody has told us the price. */
+  /** Undefined if the price is unknown. */
   readonly centsPerMillionTokens: number | undefined;
 }
 
 export interface Embedder {
-  /** The model with its parameters: vectors of two embedders with the same one can be compared. */
+  /** The model with its parameters: vectors with the same `model` can be compared. */
   readonly model: string;
   readonly meter?: Meter | undefined;
-  /** Where texts are sent; undefined: they stay in this process. */
+  /** Where texts are sent; undefined if they stay in this process. */
   readonly origin?: Origin | undefined;
-  /** What it may still be asked for in this minute, where there is a bound. */
+  /** What is left of the rate limit in this minute, if there is one. */
   readonly pace?: (() => Pace) | undefined;
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
-  /** Waits a little for answers that are under way, so that they are kept, and then gives up. */
+  /** Waits briefly for responses in flight, so that they are stored, then gives up. */
   close?(): Promise<void>;
 }
 
-/** About as many tokens as a text has, without a tokenizer; rather too many than too few. */
+/** Estimates the tokens of a text without a tokenizer, rather too many than too few. */
 export function guessTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 3) + 1;
 }

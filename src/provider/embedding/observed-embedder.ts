@@ -1,4 +1,4 @@
-/** An embedder whose calls somebody is told of. */
+/** An embedder that reports its calls. */
 import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';
 import type { Embedder } from './embedding.ts';

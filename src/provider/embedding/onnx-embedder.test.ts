@@ -22,7 +22,7 @@ function folderWith(t: TestContext, files: Readonly<Record<string, unknown>>): s
   return folder;
 }
 
-/** Gives each token the vector [its id, 1], and whatever stands in the padding something wild. */
+/** Gives each token the vector [its id, 1], and padding arbitrary values. */
 const runtime: OnnxRuntime = {
   Tensor: class {
     readonly type: string;
@@ -68,7 +68,7 @@ describe('the WordPiece tokenizer', () => {
     });
   }
 
-  test('reads a tokenizer.json, keeps capitals where that says so, and cuts what is long', (t) => {
+  test('reads a tokenizer.json, keeps capitals if configured, and truncates long texts', (t) => {
     const vocab = Object.fromEntries(vocabulary.map((word, index) => [word, index]));
     const tokenizer = readWordPiece(
       folderWith(t, {
@@ -88,7 +88,7 @@ describe('the WordPiece tokenizer', () => {
 describe('an ONNX model in a folder', () => {
   const files = { 'vocab.txt': vocabulary.join('\n'), 'model.onnx': 'weights' };
 
-  test('gives each text the mean of its own tokens, and none of the padding', async (t) => {
+  test('gives each text the mean of its own tokens, without the padding', async (t) => {
     const folder = folderWith(t, files);
     const embedder = onnxEmbedder({ folder, loadRuntime: async () => runtime });
     const kept: PaidVector[] = [];
@@ -101,7 +101,7 @@ describe('an ONNX model in a folder', () => {
       const [mean = 0, one = 0] = fromSignedBytes(bytes);
       return (one / mean).toFixed(3);
     });
-    // (2 + 8 + 3) / 3 and (2 + 4 + 5 + 6 + 8 + 3) / 6, each beside a 1.
+    // (2 + 8 + 3) / 3 and (2 + 4 + 5 + 6 + 8 + 3) / 6, each next to a 1.
     assert.deepEqual(shares, [(3 / 13).toFixed(3), (6 / 28).toFixed(3)]);
     assert.equal(tokensIn, 9);
     assert.deepEqual(
@@ -113,13 +113,13 @@ describe('an ONNX model in a folder', () => {
     );
   });
 
-  test('says what to install where the runtime is absent', async (t) => {
+  test('says what to install if the runtime is absent', async (t) => {
     const embedder = onnxEmbedder({ folder: folderWith(t, files) });
     const { signal } = new AbortController();
     await assert.rejects(embedder.embed(['the'], signal), /npm install onnxruntime-node/);
   });
 
-  test('is refused where there is no model', (t) => {
+  test('is refused if there is no model', (t) => {
     assert.throws(() => onnxEmbedder({ folder: temporaryDirectory(t) }), /has no model\.onnx/);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * A model in ONNX form in a folder of this machine: `model.onnx` beside its tokenizer. The runtime
- * is not part of Pawl, because its installation downloads hundreds of megabytes: who wants it
- * installs `onnxruntime-node` beside. A text's vector is the mean of its tokens' vectors.
+ * A local model in ONNX format: a folder with `model.onnx` and its tokenizer. The runtime is not
+ * part of Pawl, because its installation downloads hundreds of megabytes: users install
+ * `onnxruntime-node` themselves. A text's vector is the mean of its tokens' vectors.
  */
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import type { Embedder, PaidVector } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
 import { readWordPiece, type WordPiece } from './word-piece.ts';
 
-/** What Pawl needs of `onnxruntime-node`. */
+/** The part of `onnxruntime-node` that Pawl uses. */
 export interface OnnxRuntime {
   readonly Tensor: new (
     type: 'int64',
@@ -33,11 +33,11 @@ export interface OnnxSession {
 
 export interface OnnxOptions {
   readonly folder: string;
-  /** The installed one where absent. */
+  /** If absent, the installed one. */
   readonly loadRuntime?: (() => Promise<OnnxRuntime>) | undefined;
 }
 
-/** A processor gains nothing from more at once, and memory is lost on padding. */
+/** Larger batches gain nothing on a CPU and waste memory on padding. */
 const textsAtOnce = 16;
 const modelFiles = ['model.onnx', 'onnx/model.onnx', 'model_quantized.onnx'];
 
@@ -49,9 +49,9 @@ export function onnxEmbedder({ folder, loadRuntime = installedRuntime }: OnnxOpt
     return new Model(runtime, await runtime.InferenceSession.create(path), readWordPiece(folder));
   };
   return {
-    // Another file under the same name is another model; its size tells them apart well enough.
+    // Another file with the same name is another model; its size distinguishes them well enough.
     model: `onnx:${basename(resolve(folder))}:${statSync(path).size}`,
-    // Nothing is paid, but a second on a processor is worth keeping, too.
+    // Nothing is paid, but CPU time is worth caching too.
     meter: { centsPerMillionTokens: 0 },
     async embed(texts, signal, keep) {
       model ??= load();
@@ -80,7 +80,7 @@ function modelPathOf(folder: string): string {
 }
 
 async function installedRuntime(): Promise<OnnxRuntime> {
-  // Not written as a literal: the package may be absent, and the types with it.
+  // Not a literal: the package may be absent, and its types with it.
   const name = 'onnxruntime-node';
   try {
     const loaded = (await import(name)) as { default?: OnnxRuntime } & OnnxRuntime;
@@ -98,7 +98,7 @@ class Model {
   readonly #runtime: OnnxRuntime;
   readonly #session: OnnxSession;
   readonly #tokenizer: WordPiece;
-  /** One run after the other: each takes all processors. */
+  /** One run at a time: each uses all cores. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(runtime: OnnxRuntime, session: OnnxSession, tokenizer: WordPiece) {
@@ -156,7 +156,7 @@ class Model {
   }
 }
 
-/** Of the tokens of the text, without the padding. */
+/** The mean over the tokens of the text, without the padding. */
 function meanOf(
   values: ArrayLike<number | bigint>,
   { start, count, dimensions }: { start: number; count: number; dimensions: number },

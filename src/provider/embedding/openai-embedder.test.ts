@@ -43,7 +43,7 @@ const expectedBytes = (text: string, dimensions?: number) =>
   toSignedBytes(Float64Array.from(fakeVector(text, dimensions)));
 
 describe('an OpenAI-compatible embedder', () => {
-  test('gives each text its own vector, whatever the order of the answer', async (t) => {
+  test('gives each text its own vector, in any order of the response', async (t) => {
     const { embed, server } = await setup(t);
     const { vectors, tokensIn, costCents } = await embed('one', 'two words', 'one');
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe('an OpenAI-compatible embedder', () => {
     assert.equal(costCents, (3 * 2) / 1_000_000);
   });
 
-  test('asks for the dimensions it was given, and says so in the name of its model', async (t) => {
+  test('requests the configured dimensions, and names them in its model', async (t) => {
     const { embed, embedder, server } = await setup(t, { dimensions: 5 });
     assert.equal(embedder.model, 'text-embedding-3-small@5');
     const [vector = new Uint8Array()] = (await embed('one')).vectors;
@@ -72,7 +72,7 @@ describe('an OpenAI-compatible embedder', () => {
     assert.deepEqual((await embed('a', 'b')).vectors, [expectedBytes('a'), expectedBytes('b')]);
   });
 
-  test('has no known price for a model it does not know, unless it is told one', async (t) => {
+  test('has no price for an unknown model, unless one is configured', async (t) => {
     const own = await setup(t, { model: 'bge-m3' });
     assert.equal(own.embedder.meter?.centsPerMillionTokens, undefined);
     const told = await setup(t, { model: 'bge-m3', centsPerMillionTokens: 0 });
@@ -101,7 +101,7 @@ describe('an OpenAI-compatible embedder', () => {
     });
   }
 
-  test('takes a model whose vectors change their length for one that is broken', async (t) => {
+  test('treats a model whose vectors change their length as broken', async (t) => {
     const { embed, failing, server } = await setup(t);
     await embed('first');
     server.script = (request) => ({ body: goodBody({ ...request, dimensions: 3 }) });
@@ -131,7 +131,7 @@ describe('an OpenAI-compatible embedder', () => {
     });
   }
 
-  test('takes a connection that breaks, or is refused, for something that passes', async (t) => {
+  test('treats a broken or refused connection as transient', async (t) => {
     const { failing, server, embedder, signal } = await setup(t);
     server.script = () => 'hang up';
     assert.equal((await failing('a')).kind, 'transient');
@@ -139,14 +139,14 @@ describe('an OpenAI-compatible embedder', () => {
     await assert.rejects(embedder.embed(['b'], signal), { code: 'network_error' });
   });
 
-  test('gives up on a server that does not answer in time', async (t) => {
+  test('gives up on a server that does not respond in time', async (t) => {
     const { failing, server } = await setup(t, { requestMs: 50 });
     server.script = () => new Promise(() => undefined);
     assert.equal((await failing('a')).code, 'timeout_soft');
   });
 
   const waits: readonly (readonly [Record<string, string>, number, number])[] = [
-    // Long, so that none passes on a busy machine before the second request.
+    // Long, so that none elapses on a busy machine before the second request.
     [{ 'retry-after': '700' }, 700_000, 700_000],
     [{ 'retry-after-ms': '250000' }, 250_000, 250_000],
     [{ 'retry-after': new Date(Date.now() + 3_000_000).toUTCString() }, 1_500_000, 3_000_000],
@@ -168,14 +168,14 @@ describe('an OpenAI-compatible embedder', () => {
       server.script = () => ({ status: 429, headers, body: {} });
       const { retryAfterMs = 0 } = await failing('a');
       assert.ok(retryAfterMs >= least && retryAfterMs <= most, String(retryAfterMs));
-      // Nobody else of this process asks before that time.
+      // Nothing else in this process sends a request before that time.
       const waiting = await failing('b');
       assert.equal(waiting.code, 'rate_limited');
       assert.equal(server.requests.length, 1);
     });
   }
 
-  test('keeps to its own budget of requests and tokens', async (t) => {
+  test('respects its own limit of requests and tokens', async (t) => {
     const budget = { requestsPerMinute: 1, tokensPerMinute: 1000 };
     const { embed, failing, server } = await setup(t, { budget });
     await embed('a');
@@ -185,7 +185,7 @@ describe('an OpenAI-compatible embedder', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('lets neither the key nor the text of a document into its failures', async (t) => {
+  test('puts neither the key nor the text of a document into its failures', async (t) => {
     const { failing, server } = await setup(t);
     const text = 'the confidential text of a document';
     const messages = [
@@ -203,7 +203,7 @@ describe('an OpenAI-compatible embedder', () => {
 });
 
 describe('requests of many documents', () => {
-  test('that come together go as one, and each gets its own part', async (t) => {
+  test('that arrive together are sent as one, and each gets its own part', async (t) => {
     const { embed, server } = await setup(t);
     const answers = await Promise.all([embed('a b c'), embed('d'), embed('e', 'f')]);
     assert.equal(server.requests.length, 1);
@@ -229,7 +229,7 @@ describe('requests of many documents', () => {
     assert.deepEqual(answers[0]?.vectors[0], answers[1]?.vectors[0]);
   });
 
-  test('fail alone where the provider refuses one text of them', async (t) => {
+  test('fail alone if the provider refuses one of their texts', async (t) => {
     const { embed, server } = await setup(t);
     const refusing = ({ texts }: EmbeddingRequest) =>
       texts.includes('bad') ? { status: 400, body: { error: { message: 'too long' } } } : undefined;
@@ -242,7 +242,7 @@ describe('requests of many documents', () => {
     assert.ok(server.requests.length <= 12, `${server.requests.length} requests`);
   });
 
-  test('are not cut into ever smaller pieces where every text is refused', async (t) => {
+  test('are not split further if every text is refused', async (t) => {
     const { failing, server } = await setup(t);
     server.script = () => ({ status: 400, body: {} });
     const texts = Array.from({ length: 256 }, (_, index) => `text ${index}`);
@@ -284,7 +284,7 @@ describe('an answer that was paid for', () => {
     );
   });
 
-  test('is kept even if nobody waits for it any more', async (t) => {
+  test('is kept even if no caller waits for it', async (t) => {
     const { embedder, server } = await setup(t);
     const caller = new AbortController();
     const kept = Promise.withResolvers<readonly PaidVector[]>();
@@ -300,7 +300,7 @@ describe('an answer that was paid for', () => {
     );
   });
 
-  test('is not asked for where its caller gave up before it was sent', async (t) => {
+  test('is not requested if its caller gave up before it was sent', async (t) => {
     const { embedder, embed, server } = await setup(t);
     const caller = new AbortController();
     const asked = embedder.embed(['mine', 'ours'], caller.signal);
@@ -311,7 +311,7 @@ describe('an answer that was paid for', () => {
     assert.deepEqual(server.answered, ['ours']);
   });
 
-  test('counts as not answered where it cannot be kept', async (t) => {
+  test('counts as missing if it cannot be stored', async (t) => {
     const { embedder, signal, embed } = await setup(t);
     const keep = () => Promise.reject(new Failure('storage_full', 'no room'));
     await assert.rejects(embedder.embed(['one'], signal, keep), { code: 'storage_full' });

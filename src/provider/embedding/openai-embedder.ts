@@ -1,7 +1,7 @@
 /**
- * Any server that speaks OpenAI's embeddings interface: OpenAI itself, vLLM, Ollama, TEI and
- * others. The operator names the address, so private ones are allowed. The key is in the header of
- * the request and nowhere else: in no message, no event, no log.
+ * Any server with OpenAI's embeddings interface: OpenAI itself, vLLM, Ollama, TEI and others. The
+ * operator configures the address, so private ones are allowed. The key is sent in the request
+ * header and appears nowhere else: in no message, no event, no log.
  */
 import { Pool } from 'undici';
 import { readBoundedText } from '../../concurrency/bounded.ts';
@@ -19,14 +19,14 @@ import type { Embedder } from './embedding.ts';
 export interface OpenaiOptions {
   readonly world: World;
   readonly model: string;
-  /** Asked of models that can shorten their vectors. */
+  /** Requested from models that can shorten their vectors. */
   readonly dimensions?: number | undefined;
-  /** Up to the version: `https://api.openai.com/v1`. */
+  /** Including the version: `https://api.openai.com/v1`. */
   readonly url: string;
-  /** False: the address is the vendor's default, and nobody has named it. */
+  /** False if the address is the vendor's default and not configured. */
   readonly isNamed?: boolean | undefined;
   readonly key?: string | undefined;
-  /** In cents for a million tokens; that of the table where absent. */
+  /** In cents per million tokens; that of the price table if absent. */
   readonly centsPerMillionTokens?: number | undefined;
   readonly budget?: BudgetLimits | undefined;
   readonly requestMs?: number | undefined;
@@ -81,7 +81,7 @@ class Server {
     return this.#budget.look();
   }
 
-  /** One request: it takes from the budget of the minute, or fails with the time to wait. */
+  /** Sends one request within the rate limit, or fails with the time to wait. */
   readonly send = async (texts: readonly string[], tokens: number): Promise<Answered> => {
     this.#budget.take(tokens);
     const { model, key, world } = this.#options;
@@ -139,7 +139,7 @@ class Server {
     }
   }
 
-  /** Whatever went wrong on the way is the provider's, unless its certificate is at fault. */
+  /** A connection failure is blamed on the provider, unless its certificate is at fault. */
   #unreached(error: unknown): Failure {
     const failure = toFailure(error);
     const code = failure.code === 'internal_error' ? 'provider_unavailable' : failure.code;

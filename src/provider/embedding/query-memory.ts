@@ -1,6 +1,6 @@
 /**
- * Remembers the vectors of the last queries. People page, refine and repeat, and a search that
- * begins again asks for the same vector: where a query costs money, it costs it once.
+ * Caches the vectors of recent queries. People page, refine and repeat, and a restarted search
+ * needs the same vector: a query is paid for once.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Embedder, Embeddings } from './embedding.ts';

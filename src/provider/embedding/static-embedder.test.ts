@@ -36,7 +36,7 @@ describe('the static embedder', () => {
     assert.ok((await cosine('car', 'automobile')) > (await cosine('car', 'sonnet')) + 0.1);
   });
 
-  test('puts spellings of a word it does not know near each other', async () => {
+  test('puts spellings of an unknown word near each other', async () => {
     const near = await cosine('Frobnication engine', 'frobnications engine');
     assert.ok(near > (await cosine('frobnication engine', 'zyxwvutsrq engine')) + 0.2);
   });
@@ -54,7 +54,7 @@ describe('the table of word vectors', () => {
     assert.ok(notice.includes(sha256), `assets/NOTICE.md does not name ${sha256}`);
   });
 
-  test('is refused when it is cut short or something else', (t) => {
+  test('is refused when it is truncated or not a table', (t) => {
     const directory = temporaryDirectory(t);
     const table = writeWordVectors([{ word: 'a', vector: new Float64Array(4).fill(1) }], 4);
     const whole = join(directory, 'whole.bin');

@@ -1,9 +1,8 @@
 /**
- * The embedder that needs no server, no key and no download. A text's vector has two parts: its
- * words and their four-letter pieces, hashed into places, which finds the same words and their
- * spellings; and the mean of its words' GloVe vectors, rare words weighing more, which finds
- * related words. English; for other languages the first part alone does the work. It is a lexical
- * embedder with some meaning in it, not a language model: see
+ * The embedder without server, key or download. A text's vector has two parts. Its words and their
+ * four-letter pieces, hashed, find the same words and spellings. The mean of its words' GloVe
+ * vectors, weighted towards rare words, finds related words. The second part is English only. This
+ * is a lexical embedder with some meaning, not a language model: see
  * docs/decisions/0013-static-word-vectors.md.
  */
 import { setImmediate } from 'node:timers/promises';
@@ -17,21 +16,21 @@ import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from '.
 const asset = new URL('../../../assets/word-vectors.bin', import.meta.url);
 const hashedDimensions = 156;
 const pieceLength = 4;
-/** How much a piece of a word counts beside the word itself. */
+/** The weight of a word piece relative to the word. */
 const pieceWeight = 0.5;
-/** How much the words' meanings count beside the words. */
+/** The weight of the meaning relative to the words. */
 const meaningWeight = 1;
-/** A word that is in no table is rare. */
+/** A word that is not in the table is rare. */
 const unknownWeight = 1;
-/** Below this a word is not worth the time: they are the twenty most frequent ones. */
+/** Words below this weight are skipped: they are the twenty most frequent ones. */
 const weightMin = 0.05;
 const halfWeightShare = 2e-4;
 const edgeCode = 0x7f;
 
-/** The table is read when the first text comes: a command that embeds nothing does not wait. */
+/** The table is read with the first text: a command that embeds nothing does not wait for it. */
 export function staticEmbedder(path: string | URL = asset): Embedder {
   const summing = loadOnce(async () => {
-    // It takes about 50 ms, in a turn of the event loop of its own.
+    // Loading takes about 50 ms, in its own turn of the event loop.
     await setImmediate();
     const read = new Summing(readWordVectors(path));
     await setImmediate();
@@ -44,7 +43,7 @@ export function staticEmbedder(path: string | URL = asset): Embedder {
       const { vectorOf } = await summing();
       const vectors: Uint8Array[] = [];
       for (const text of texts) {
-        // One alone is a query, or a short document: it need not wait behind long ones.
+        // A single text is a query or a short document: it need not wait behind long ones.
         if (texts.length > 1) await turns.taken();
         signal.throwIfAborted();
         vectors.push(vectorOf(text));
@@ -55,7 +54,7 @@ export function staticEmbedder(path: string | URL = asset): Embedder {
   };
 }
 
-/** After every so many characters, whoever made them, the event loop goes round once. */
+/** Yields to the event loop after a number of characters, counted over all callers. */
 class Turns {
   #characters = 0;
   #next: Promise<void> | undefined;
@@ -75,13 +74,13 @@ class Turns {
   }
 }
 
-/** Zipf's law gives the share of running text; rare words weigh more. */
+/** Zipf's law gives the frequency of a word; rare words weigh more. */
 function weightOf(rank: number): number {
   const share = 1 / ((rank + 2.7) * 12.5);
   return halfWeightShare / (halfWeightShare + share);
 }
 
-/** Sums up one text after another in the same memory. */
+/** Sums up one text after another in the same buffers. */
 class Summing {
   readonly #words: WordVectors;
   readonly #weights: Float32Array;
@@ -130,7 +129,7 @@ class Summing {
     if (word >= 0) this.#addMeaning(word);
   }
 
-  /** The letters of the word, four by four, with a mark where it begins and where it ends. */
+  /** The four-letter pieces of the word, with a mark at its start and end. */
   #addPieces(text: string, start: number, end: number, weight: number): void {
     let piece = edgeCode;
     for (let index = start; index <= end; index++) {
@@ -157,7 +156,7 @@ class Summing {
     }
   }
 
-  /** Both parts at unit length, side by side. */
+  /** Both parts at unit length, concatenated. */
   #quantised(): Uint8Array {
     const vector = this.#vector;
     copyScaled(this.#hashed, vector, { start: 0, length: 1 });

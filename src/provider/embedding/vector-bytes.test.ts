@@ -18,7 +18,7 @@ test('a stored vector keeps its values to one part in sixty thousand of the larg
   }
 });
 
-test('the first half of a stored vector is the vector in rough', () => {
+test('the first half of a stored vector is the coarse vector', () => {
   const bytes = toSignedBytes([1, -1, 0.5, 0, -0.25]);
   assert.deepEqual([...new Int8Array(bytes.buffer, 0, 5)], [127, -127, 64, 0, -32]);
   assert.deepEqual([...fromSignedBytes(toSignedBytes([0, 0]))], [0, 0]);

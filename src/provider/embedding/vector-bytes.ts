@@ -1,12 +1,12 @@
 /**
- * A vector as it is stored: two signed bytes for each dimension, first the high ones of all
- * dimensions, then the low ones. The high bytes alone are the vector in rough, which is what is
- * scanned; both together are exact enough to put the best of them in their true order.
+ * The storage format of a vector: two signed bytes per dimension, first the high bytes of all
+ * dimensions, then the low ones. The high bytes alone are a coarse vector, which is scanned; both
+ * together are exact enough to order the best hits.
  */
-/** The largest value whose high byte, rounded, is still one: 127 × 256 + 127. */
+/** The largest value whose rounded high byte is still 127: 127 × 256 + 127. */
 const wordMax = 32_639;
 
-/** Only the direction is kept: the largest value becomes the largest there is. */
+/** Only the direction is kept: the largest component is scaled to the maximum. */
 export function toSignedBytes(vector: ArrayLike<number>): Uint8Array {
   const dimensions = vector.length;
   let largest = 0;
@@ -24,7 +24,7 @@ export function toSignedBytes(vector: ArrayLike<number>): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
-/** The values again, as whole numbers. */
+/** The components as integers. */
 export function fromSignedBytes(vector: Uint8Array): Int16Array {
   const bytes = new Int8Array(vector.buffer, vector.byteOffset, vector.length);
   const dimensions = bytes.length >> 1;

@@ -1,7 +1,6 @@
 /**
- * The tokenizer of BERT and its descendants: words are cleaned, cut at punctuation, and then into
- * the longest pieces that the vocabulary has. It reads `vocab.txt`, or `tokenizer.json` of the kind
- * WordPiece.
+ * The tokenizer of BERT and its descendants: words are normalized, split at punctuation, then into
+ * the longest pieces in the vocabulary. Reads `vocab.txt`, or a `tokenizer.json` of type WordPiece.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ const continuation = '##';
 
 export interface WordPieceOptions {
   readonly isLowerCase: boolean;
-  /** All tokens of a text, those at its ends included. */
+  /** The maximum tokens of a text, including the special ones at both ends. */
   readonly tokensMax: number;
 }
 
@@ -33,7 +32,7 @@ export class WordPiece {
     this.padding = this.#special('[PAD]');
   }
 
-  /** The ids of a text between those that open and close it, cut to what the model can take. */
+  /** The token ids of a text between the special tokens, truncated to the model's limit. */
   encode(text: string): number[] {
     const room = this.#options.tokensMax - 2;
     const pieces: number[] = [];
@@ -47,7 +46,7 @@ export class WordPiece {
   #clean(text: string): string {
     const plain = text.replace(/[\p{Cc}\p{Cf}\ufffd]/gu, (sign) => (/\s/.test(sign) ? ' ' : ''));
     if (!this.#options.isLowerCase) return plain;
-    // Accents go with the capitals: this is how such models were trained.
+    // Lowercasing also removes accents: such models were trained this way.
     return plain
       .toLowerCase()
       .normalize('NFD')
@@ -79,7 +78,7 @@ export class WordPiece {
   }
 }
 
-/** Words, and each sign of punctuation and each Chinese character by itself. */
+/** Words; each punctuation mark and each Chinese character is a word of its own. */
 const wordOrSign =
   /[\p{P}\p{S}\u3400-\u9fff\uf900-\ufaff]|[^\s\p{P}\p{S}\u3400-\u9fff\uf900-\ufaff]+/gu;
 
@@ -89,12 +88,12 @@ function wordsOf(text: string): Iterable<string> {
 
 const tokensMaxDefault = 512;
 
-/** The tokenizer of a model's folder. */
+/** The tokenizer in a model's folder. */
 export function readWordPiece(folder: string): WordPiece {
   const config = readJson(join(folder, 'tokenizer_config.json')) ?? {};
   const tokenizer = readJson(join(folder, 'tokenizer.json'));
   const asked = Number(config.model_max_length);
-  // Some models name a length beyond all bounds, and mean that they have said nothing.
+  // Some models give an absurdly large number, which means no limit.
   const tokensMax = asked >= 3 && asked <= 65_536 ? asked : tokensMaxDefault;
   const normalizer = tokenizer?.normalizer as { lowercase?: boolean } | undefined;
   const isLowerCase = normalizer?.lowercase ?? config.do_lower_case !== false;

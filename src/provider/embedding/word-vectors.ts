@@ -18,7 +18,7 @@ const headerBytes = 24;
 
 export interface WordEntry {
   readonly word: string;
-  /** With the word's weight already in it. */
+  /** Multiplied by the word's weight. */
   readonly vector: Float64Array;
 }
 
@@ -28,7 +28,7 @@ export class WordVectors {
   readonly scales: Float32Array;
   readonly components: Int8Array;
   readonly #fingerprints: Uint32Array;
-  /** Open addressing: the place of a word in the table plus one, or nothing. */
+  /** Open addressing: the index of a word plus one, or 0. */
   readonly #slots: Int32Array;
   readonly #mask: number;
 
@@ -53,7 +53,7 @@ export class WordVectors {
     }
   }
 
-  /** The place of a word, or -1. */
+  /** The index of a word, or -1. */
   find(first: number, second: number): number {
     for (let slot = first & this.#mask; ; slot = (slot + 1) & this.#mask) {
       const word = (this.#slots[slot] as number) - 1;
@@ -65,7 +65,7 @@ export class WordVectors {
 }
 
 export function readWordVectors(path: string | URL): WordVectors {
-  // A buffer of its own begins at an address that typed arrays accept.
+  // A separate buffer is aligned for typed arrays.
   const bytes = new Uint8Array(readFileSync(path));
   const found = bytes.length < headerBytes ? '' : String.fromCharCode(...bytes.subarray(0, 8));
   const header = new DataView(bytes.buffer, bytes.byteOffset);
@@ -103,7 +103,7 @@ export function writeWordVectors(entries: readonly WordEntry[], dimensions: numb
 export const firstSeed = 0x811c9dc5;
 export const secondSeed = 0x2545f491;
 
-/** FNV-1a over UTF-16, and a last mixing, so that the low bits depend on all letters. */
+/** FNV-1a over UTF-16 with a final mix, so that the low bits depend on all letters. */
 export function hashOf(text: string, seed: number): number {
   let hash = seed;
   for (let index = 0; index < text.length; index++) {

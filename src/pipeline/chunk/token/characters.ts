@@ -1,8 +1,8 @@
-/** The characters of a text by kind, as a tokenizer's pattern tells them apart. */
+/** Classifies the characters of a text as the tokenizer's pattern does. */
 export interface Characters {
   readonly text: string;
   readonly codes: Uint16Array;
-  /** One for each code unit; both halves of a pair have that of the whole. */
+  /** One per code unit; both halves of a surrogate pair have the kind of the character. */
   readonly kinds: Uint8Array;
 }
 
@@ -12,13 +12,13 @@ export const kind = {
   digit: 2,
   newline: 3,
   space: 4,
-  /** All that is nothing else. From here on, signs only. */
+  /** Anything else. From here on, signs only. */
   sign: 5,
-  /** Of two code units. */
+  /** Two code units. */
   pairedSign: 6,
 } as const;
 
-/** What was found out about a character holds for good. */
+/** A cache; the kind of a character never changes. */
 const known = new Uint8Array(0x10000);
 
 export function charactersOf(text: string): Characters {
@@ -40,7 +40,7 @@ export function charactersOf(text: string): Characters {
   return { text, codes, kinds };
 }
 
-/** The code units of the character that begins here. */
+/** The number of code units of the character at this position. */
 export function widthAt(text: string, place: number): 1 | 2 {
   return (text.codePointAt(place) ?? 0) > 0xffff ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-/** Numbers, of which the smallest comes out first. */
+/** A min-heap of numbers. */
 export class NumberHeap {
   readonly #values: Float64Array;
   #size = 0;

@@ -1,15 +1,14 @@
 /**
- * A number for each piece of text that came before, such as its tokens. A piece is looked up where
- * it stands, by its characters, so that no string is made for it. When the memory is full it starts
- * anew: what is frequent is soon back.
+ * Caches a number per piece of text, such as its token count. A piece is looked up in place by its
+ * characters, so that no string is created. A full cache is cleared: frequent pieces are soon back.
  */
 import type { Span } from '../block.ts';
 import type { Characters } from './characters.ts';
 
 const slotCount = 1 << 17;
-/** A table that is fuller than this has long ways. */
+/** A fuller table has long probe sequences. */
 const piecesMax = slotCount / 2;
-/** Longer pieces are rare, and not remembered. */
+/** Longer pieces are rare, and not cached. */
 const pieceLengthMax = 32;
 const charactersMax = piecesMax * 12;
 
@@ -24,7 +23,7 @@ interface Place {
 
 export class PieceMemory {
   readonly #ask: Ask;
-  /** Of each slot: the number of its piece, plus one. */
+  /** Per slot: the index of its piece, plus one. */
   readonly #slots = new Int32Array(slotCount);
   readonly #starts = new Int32Array(piecesMax + 1);
   readonly #hashes = new Int32Array(piecesMax);
@@ -36,7 +35,7 @@ export class PieceMemory {
     this.#ask = ask;
   }
 
-  /** What was said of `text.slice(start, end)`. */
+  /** The number for `text.slice(start, end)`. */
   get(characters: PieceCharacters, start: number, end: number): number {
     if (end - start > pieceLengthMax) return this.#ask(characters, start, end);
     const { codes } = characters;

@@ -1,20 +1,20 @@
 /**
- * How many tokens a piece of text has, by the encoding's own rule: of all neighbours that together
- * are a token, those with the lowest rank are merged, the first of them first, until none are left.
- * Most pieces are short, and are looked through again for each merge. A long one has its merges in
- * a heap, so that its time does not grow with its square.
+ * Counts the tokens of a piece by the encoding's own rule: of all adjacent pairs that form a token,
+ * the one with the lowest rank is merged, leftmost first, until none is left. Most pieces are short
+ * and are scanned again for each merge. A long one keeps its merges in a heap, which avoids
+ * quadratic time.
  */
 import type { Span } from '../block.ts';
 import { NumberHeap } from './number-heap.ts';
 import type { PieceCharacters } from './piece-memory.ts';
 import { noRank, readVocabulary, type Vocabulary } from './vocabulary.ts';
 
-/** Above, the heap is faster. */
+/** Above this size the heap is faster. */
 const scannedBytesMax = 96;
-/** For longer pieces, room is made and given back. */
+/** Larger buffers are allocated per piece and freed. */
 const keptBytes = 1024;
 const bytesPerUnit = 3;
-/** In the heap: a merge's rank times this, and where its first part begins. */
+/** A heap entry: the rank of a merge times this, plus the start of its first part. */
 const placesMax = 2 ** 32;
 const encoder = new TextEncoder();
 
@@ -32,7 +32,7 @@ export class PieceTokens {
   }
 }
 
-/** As UTF-8. Most pieces are ASCII, and their bytes are at hand. */
+/** As UTF-8. Most pieces are ASCII, and their bytes can be copied. */
 function encode({ text, codes }: PieceCharacters, span: Span, bytes: Uint8Array): number {
   const { start, end } = span;
   for (let place = start; place < end; place++) {
@@ -46,7 +46,7 @@ function encode({ text, codes }: PieceCharacters, span: Span, bytes: Uint8Array)
 class Merging {
   readonly bytes: Uint8Array;
   readonly #vocabulary: Vocabulary;
-  /** Of each part: the rank that it has together with the next one. */
+  /** Per part: its rank when merged with the next one. */
   readonly #ranks: Int32Array;
   readonly #starts: Int32Array;
   readonly #befores: Int32Array;
@@ -61,7 +61,7 @@ class Merging {
     this.#merges = new NumberHeap(3 * size);
   }
 
-  /** The parts that are left of the first `size` bytes. `#starts` has where each of them begins. */
+  /** The number of parts left of the first `size` bytes. `#starts` has the start of each. */
   scan(size: number): number {
     const starts = this.#starts;
     const ranks = this.#ranks;
@@ -90,13 +90,15 @@ class Merging {
       : noRank;
   }
 
-  /** Of the part together with the next one. */
+  /** The rank of the part merged with the next one. */
   #rankAt(part: number): number {
     const end = this.#starts[part + 2] as number;
     return this.#vocabulary.rank(this.bytes, this.#starts[part] as number, end);
   }
 
-  /** The same. Here a part is known by where it begins, and `#starts` has where the next does. */
+  /**
+   * Like `scan`. Here a part is identified by its start, and `#starts` has the start of the next.
+   */
   drain(size: number): number {
     const starts = this.#starts;
     const befores = this.#befores;
@@ -110,7 +112,7 @@ class Merging {
     for (let merge = this.#merges.pop(); merge !== undefined; merge = this.#merges.pop()) {
       const rank = Math.floor(merge / placesMax);
       const part = merge - rank * placesMax;
-      // One of the two has grown since, or is gone.
+      // Stale: one of the two parts has grown or is gone.
       if (ranks[part] !== rank) continue;
       const next = starts[part] as number;
       const end = starts[next] as number;

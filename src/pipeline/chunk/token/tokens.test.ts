@@ -25,14 +25,14 @@ const mixed = fc
   .map((parts) => parts.join(''));
 
 describe('the tokens of a text', () => {
-  test('are those that the tokenizer counts, whatever the text is', () => {
+  test('are those that the tokenizer counts, for any text', () => {
     fc.assert(
       fc.property(mixed, (text) => assert.equal(countText(text), exact(text))),
       { numRuns: 3000, seed },
     );
   });
 
-  test('are those of a part, whatever stands around it', () => {
+  test('are those of a part, for any surrounding text', () => {
     fc.assert(
       fc.property(mixed, fc.nat(), fc.nat(), (text, one, other) => {
         const [start, end] = [one % (text.length + 1), other % (text.length + 1)].sort(
@@ -76,7 +76,7 @@ const unseen = fc.oneof(
   fc.array(letters, { minLength: 10, maxLength: 60 }).map((parts) => parts.join('')),
 );
 
-describe('the tokens of words that nobody has seen', () => {
+describe('the tokens of random words', () => {
   const chosen = Number(process.env.PAWL_SEED ?? randomInt(2 ** 31));
 
   test(`are those that the tokenizer counts (seed ${chosen})`, () => {
@@ -98,7 +98,7 @@ describe('the tokens of words that nobody has seen', () => {
 });
 
 describe('the memory of pieces', () => {
-  test('asks for a piece once, and starts anew when it is full', () => {
+  test('computes a piece once, and is cleared when it is full', () => {
     let asked = 0;
     const memory = new PieceMemory((_, start, end) => {
       asked += 1;

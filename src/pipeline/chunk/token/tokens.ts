@@ -1,23 +1,23 @@
 /**
- * Exact token counts of any part of a text: those that `gpt-tokenizer` gives for `cl100k_base`. The
- * encoding first splits a text into pieces (words, numbers, signs, space), and the tokens of one do
- * not depend on the others. So the pieces of the whole text are found and counted once. Those of a
- * part are the same but for the first few, until a piece begins where one of the whole does, and
- * for the last: only these are looked at again.
+ * Exact token counts of any slice of a text, equal to those of `gpt-tokenizer` for `cl100k_base`.
+ * The encoding first splits a text into pieces (words, numbers, signs, space), whose tokens are
+ * independent. So the pieces of the whole text are found and counted once. The pieces of a slice
+ * are the same, except for the first few, until a piece boundary coincides, and for the last: only
+ * these are counted again.
  */
 import { type Characters, charactersOf, kind, widthAt } from './characters.ts';
 import { PieceMemory } from './piece-memory.ts';
 import { PieceTokens } from './piece-tokens.ts';
 
-/** Of text without spaces, there may be one of the whole text: it is counted only when needed. */
+/** Text without spaces may be a single piece: it is counted only when needed. */
 const pieceLengthMax = 256;
 const blank = 32;
-/** The ends of words like it's and we'll. Without the flag u, only ASCII letters match. */
+/** Contractions as in it's and we'll. Without the flag u, only ASCII letters match. */
 const contraction = /'(?:[sdmt]|ll|ve|re)/iy;
 const apostrophe = 39;
 
 const pieceTokens = new PieceTokens();
-/** Remembers what is true for good, so it changes no result. */
+/** A pure cache: it does not affect results. */
 const memory = new PieceMemory((characters, start, end) =>
   pieceTokens.count(characters, start, end),
 );
@@ -28,12 +28,12 @@ export function countText(text: string): number {
 
 export class TokenMap {
   readonly #characters: Characters;
-  /** Where each piece begins, and behind the last one, the end of the text. */
+  /** The start of each piece, and at the end, the length of the text. */
   readonly #starts: Int32Array;
-  /** The tokens of all pieces before this one, without those that are too long. */
+  /** The tokens of all pieces before this one, without the long ones. */
   readonly #sums: Int32Array;
   readonly #longPieces: readonly number[];
-  /** The tokens of each long piece, once it was counted. */
+  /** The tokens of each long piece, once counted. */
   readonly #longTokens: Int32Array;
   readonly #size: number;
 
@@ -113,18 +113,18 @@ export class TokenMap {
     return tokens;
   }
 
-  /** The last piece that does not depend on what follows `end`. */
+  /** The last piece that does not depend on the text after `end`. */
   #pieceBefore(end: number): number {
     const { kinds } = this.#characters;
     let place = end - 1;
-    // The pieces of space depend on what comes after it.
+    // How space splits depends on what follows it.
     while (place > 0 && isSpace(kinds[place])) place -= 1;
     const piece = lowerBound(this.#starts, this.#size, place);
     return (this.#starts[piece] as number) > place ? piece - 1 : piece;
   }
 }
 
-/** The first of the rising values that is not below the one that is sought. */
+/** The index of the first sorted value that is not below `sought`. */
 function lowerBound(values: ArrayLike<number>, size: number, sought: number): number {
   let low = 0;
   let high = size;
@@ -150,7 +150,7 @@ function splitsPair(text: string, place: number): boolean {
   return place > 0 && place < text.length && widthAt(text, place - 1) === 2;
 }
 
-/** Where the piece that begins here ends: the alternatives of the encoding's pattern, in order. */
+/** The end of the piece at this position: the alternatives of the encoding's pattern, in order. */
 function pieceEnd(characters: Characters, place: number, end: number): number {
   const { text, codes, kinds } = characters;
   const first = kinds[place] as number;
@@ -168,7 +168,7 @@ function pieceEnd(characters: Characters, place: number, end: number): number {
   return isSigns ? signsEnd(kinds, place + 1, end) : spaceEnd(kinds, place, end);
 }
 
-/** 0: there is none. */
+/** 0 if there is none. */
 function contractionEnd(text: string, place: number): number {
   contraction.lastIndex = place;
   return contraction.test(text) ? contraction.lastIndex : 0;
@@ -180,7 +180,7 @@ function runEnd(kinds: Uint8Array, start: number, end: number): number {
   return place;
 }
 
-/** Up to three of them. */
+/** Up to three digits. */
 function digitsEnd({ text, kinds }: Characters, start: number, end: number): number {
   let place = start;
   for (let count = 0; count < 3 && place < end && kinds[place] === kind.digit; count++) {
@@ -189,7 +189,7 @@ function digitsEnd({ text, kinds }: Characters, start: number, end: number): num
   return place;
 }
 
-/** Signs, and the line ends right after them. */
+/** Signs, and the line ends directly after them. */
 function signsEnd(kinds: Uint8Array, from: number, end: number): number {
   let place = from;
   while (place < end && (kinds[place] as number) >= kind.sign) place += 1;
@@ -198,8 +198,8 @@ function signsEnd(kinds: Uint8Array, from: number, end: number): number {
 }
 
 /**
- * Space up to its last line end. Where it has none, all of it at the end of the text, and otherwise
- * all but its last character, which belongs to what follows.
+ * Space up to its last line end. Without a line end: all of it at the end of the text, otherwise
+ * all but its last character, which belongs to the next piece.
  */
 function spaceEnd(kinds: Uint8Array, start: number, end: number): number {
   let afterLine = 0;

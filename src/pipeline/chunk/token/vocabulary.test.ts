@@ -8,7 +8,7 @@ import { noRank, readVocabulary, Vocabulary } from './vocabulary.ts';
 const mark = Buffer.from('\ufeff');
 
 describe('the vocabulary', () => {
-  test('finds each token that the package finds by its bytes, and tells its rank', () => {
+  test('finds the rank of each token that the package finds by its bytes', () => {
     const vocabulary = readVocabulary();
     assert.equal(tokens.length, 100_256);
     for (const [rank, token] of tokens.entries()) {
@@ -32,7 +32,7 @@ describe('the vocabulary', () => {
     assert.equal(vocabulary.rank(Buffer.alloc(500, 'a'), 0, 500), noRank);
   });
 
-  test('is not read from a file that was cut off', () => {
+  test('is not read from a truncated file', () => {
     const path = import.meta.resolve('gpt-tokenizer/data/cl100k_base.tiktoken');
     const file = readFileSync(fileURLToPath(path));
     for (const size of [0, 10, file.length >> 1]) {

@@ -1,33 +1,33 @@
 /**
- * The tokens of `cl100k_base`, found by their bytes. A token's number is its rank: the lower it is,
- * the earlier two neighbours are merged into it. All bytes stand in one array, and the table of
- * hashes is another: no token is ever a string.
+ * The tokens of `cl100k_base` by their bytes. A token's number is its rank: the lower it is, the
+ * earlier two neighbours are merged into it. All bytes are in one array and the hash table in
+ * another: no token is ever a string.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../../kernel/failure/failure.ts';
 
-/** Higher than every rank: these bytes are no token. */
+/** Above every rank: these bytes are not a token. */
 export const noRank = 0x7fffffff;
 
 const name = 'gpt-tokenizer/data/cl100k_base.tiktoken';
 const tokenCount = 100_256;
 const slotCount = 1 << 18;
-/** What a slot has of a token: its rank plus one in these bits, and in the others, of its hash. */
+/** A slot holds the token's rank plus one in these bits, and bits of its hash in the others. */
 const rankBits = 0x1ffff;
 const [newline, blank, padding] = [10, 32, 61];
 
 export class Vocabulary {
   readonly #bytes: Uint8Array;
-  /** Where the bytes of each token begin, and behind the last one, where they end. */
+  /** The start of each token's bytes, and at the end, the total length. */
   readonly #starts = new Int32Array(tokenCount + 1);
-  /** 0: it is free. */
+  /** 0 is a free slot. */
   readonly #slots = new Int32Array(slotCount);
-  /** The ranks of two bytes, which are asked for most. */
+  /** The ranks of byte pairs, the most frequent lookup. */
   readonly #pairs = new Int32Array(0x10000).fill(noRank);
   #longest = 0;
 
-  /** `file` has a line for each token, by rank: its bytes in Base64, a blank, and the rank. */
+  /** `file` has a line per token, by rank: its bytes in Base64, a space, and the rank. */
   constructor(file: Uint8Array) {
     this.#bytes = new Uint8Array(file.length);
     let rank = 0;
@@ -63,7 +63,7 @@ export class Vocabulary {
     return this.#pairs[(first << 8) | second] as number;
   }
 
-  /** Where the next line begins. By hand: Buffer would take three times as long for so many. */
+  /** Returns the start of the next line. Decoded by hand: Buffer takes three times as long here. */
   #read(file: Uint8Array, line: number, rank: number): number {
     let end = this.#starts[rank] as number;
     let bits = 0;
@@ -122,7 +122,9 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The package cannot find its own tokens with a byte order mark, and our counts are its counts. */
+/**
+ * The package does not find its own tokens with a byte order mark, and our counts must match it.
+ */
 function isMarked(bytes: Uint8Array, start: number): boolean {
   return bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
 }
