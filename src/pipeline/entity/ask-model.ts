@@ -1,8 +1,8 @@
 /**
- * Questions to answers: those that were answered before from the purse, the others by the model, a
- * few at a time. Each answer is kept and charged by itself, so that whatever happens between two of
- * them, no question is paid for again. An answer that cannot be read is charged and not kept: the
- * document ends in the inbox, and a person who retries it asks the model anew.
+ * Sends requests to a model, a few at a time; requests that were answered before come from the
+ * paid-answer cache. Each answer is stored and charged on its own, so an interruption between two
+ * of them makes no request be paid again. An unreadable answer is charged and not stored: the
+ * document ends in the inbox, and a retry by a person asks the model again.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -17,10 +17,10 @@ import { keyOf } from '../../store/money/paid-answers.ts';
 import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
 
-/** It changes when something else is made of the same answer. */
+/** Changes whenever the same answer would give another result. */
 const stepVersion = 'entity_extracted 1';
 
-/** The key under which the answer to a question is kept. */
+/** The cache key of a request. */
 export function answerKey(model: string, request: CompletionRequest): string {
   const { instruction, input, schemaName, schema } = request;
   const asked = JSON.stringify([instruction, schemaName, schema, input]);
@@ -29,14 +29,14 @@ export function answerKey(model: string, request: CompletionRequest): string {
 
 export interface AskOptions<T> {
   readonly completer: Completer;
-  /** Undefined: nothing is kept, and what it costs is told with the step. */
+  /** Undefined if nothing is cached; then the cost is reported with the step. */
   readonly paidAnswers: PaidAnswers | undefined;
-  /** Throws where the text has not the form that was asked for. */
+  /** Throws if the text does not match the schema. */
   readonly read: (text: string) => T;
 }
 
 export interface Asked<T> {
-  /** In the order of the questions. */
+  /** In the order of the requests. */
   readonly answers: readonly T[];
   readonly paid: Tokens;
   readonly saved: Tokens;
@@ -59,7 +59,7 @@ interface Question {
   readonly request: CompletionRequest;
 }
 
-/** One document's questions. */
+/** The requests of one document. */
 class Questions<T> {
   readonly #context: AskContext;
   readonly #options: AskOptions<T>;
@@ -91,7 +91,7 @@ class Questions<T> {
       questions.filter(({ key }) => !this.#answers.has(key)).map((each) => [each.key, each]),
     );
     await this.#buy([...wanted.values()], requests.length);
-    // Whatever was not sent is saved: what was kept, and what a document says twice.
+    // Counts tokens that were not sent: cached answers, and repetitions within a document.
     for (const { key } of questions) {
       if (wanted.delete(key)) continue;
       this.#saved = add(this.#saved, this.#tokens.get(key));
@@ -114,7 +114,7 @@ class Questions<T> {
     }
   }
 
-  /** A few at a time: their money is set aside together, and after a failure no more are begun. */
+  /** A few at a time: their cost is reserved together, and after a failure no more are sent. */
   async #buy(wanted: readonly Question[], total: number): Promise<void> {
     const { signal, progress } = this.#context;
     const { paidAnswers } = this.#options;
@@ -127,7 +127,7 @@ class Questions<T> {
       const outcomes = await Promise.allSettled(few.map((question) => this.#call(question)));
       const failed = outcomes.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') {
-        // Who was interrupted may have a call under way that is still to be paid.
+        // After an abort, a call may still be in flight and has to be paid.
         if (isReserved && !signal.aborted) await paidAnswers?.release(this.#purchase);
         throw failed.reason;
       }

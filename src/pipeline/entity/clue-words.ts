@@ -1,7 +1,7 @@
-/** Words that say what a name beside them, or around them, is the name of. All in lower case. */
+/** Words that indicate the kind of a name next to them or around them. All in lower case. */
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 
-/** They begin sentences, and no names. */
+/** They start sentences, but not names. */
 export const sentenceOpeners = list(`
   a an the this that these those my your his her its our their some any each every all both no
   none i you he she it we they who what which whose where when why how there here one two three
@@ -18,7 +18,7 @@ export const sentenceOpeners = list(`
   born given early late more much very too still perhaps maybe
 `);
 
-/** Capitalised in running text, and no name either. */
+/** Capitalised in running text, but not a name. */
 export const plainCapitals = list(`
   i ii iii iv v vi vii viii ix x i'm i've i'll i'd ok okay am pm ad bc ce bce mr mrs ms dr
   figure fig table chapter section appendix page volume vol part act scene item step note
@@ -27,14 +27,14 @@ export const plainCapitals = list(`
   wednesday thursday friday saturday sunday
 `);
 
-/** Letters that everybody writes in capitals, and that name nobody. */
+/** Common acronyms that are not names. */
 export const plainAcronyms = list(`
   tv pc pcs suv suvs ceo cfo cto coo id ids cd cds dvd usb html http https url pdf sql api cpu
   gpu ram xml json css faq diy gps lcd led vip atm dna rna rsvp cli sdk ui ux ssd hdmi wifi asap
   ps pr hr it ai vr ar tvs ipo gdp
 `);
 
-/** Organisations that are called by one word, which could as well be a person or a place. */
+/** Organisations with a one-word name that could also be a person or a place. */
 export const knownOrganizations = list(`
   google amazon apple microsoft facebook meta twitter instagram youtube netflix disney walmart
   boeing airbus tesla toyota honda nissan ford audi bmw volkswagen mercedes-benz volvo fiat
@@ -60,7 +60,7 @@ export const offices = list(`
   department committee campaign commission bureau school college faculty organization
 `);
 
-/** Of these, the ones that only ever join the parts of a person's or a place's name. */
+/** Connectors that only join the parts of a person's or a place's name. */
 export const nobleConnectors = list(`
   de la le du des del della di da dos das van von der den bin ibn al af zu
 `);
@@ -81,7 +81,7 @@ export const honorifics = list(
   'king queen prince princess pope saint st emperor empress tsar sultan',
 );
 
-/** What people are: "the guitarist Jan Novak", "her brother Karl". */
+/** Roles of people: "the guitarist Jan Novak", "her brother Karl". */
 export const roles = list(`
   actor actress artist author musician singer songwriter guitarist bassist drummer keyboardist
   vocalist composer producer director writer novelist poet playwright journalist editor
@@ -97,7 +97,7 @@ export const roles = list(`
   chairman ceo executive spokesman spokeswoman investor activist character named mrs mr
 `);
 
-/** After a person's name: what people do. */
+/** After a person's name: verbs for what people do. */
 export const personVerbs = list(`
   said says told asked replied wrote writes married died lives lived born sang sings played
   plays joined left grew studied attended graduated taught became won resigned retired moved
@@ -105,7 +105,7 @@ export const personVerbs = list(`
   thought felt knew himself herself who whose
 `);
 
-/** The last word, or one of the words, of what an organisation is called. */
+/** The last word, or any word, of an organisation's name. */
 export const organizationHeads = list(`
   inc inc. ltd ltd. llc corp corp. co co. plc gmbh ag sa s.a. bv nv ab oy as spa srl kg llp lp
   company companies corporation limited incorporated holdings group partners associates
@@ -125,7 +125,7 @@ export const organizationHeads = list(`
   cubs sox yankees
 `);
 
-/** The last word, or the first, of what a place is called. */
+/** The last or first word of a place's name. */
 export const placeHeads = list(`
   river lake sea ocean bay gulf strait channel island islands isle isles peninsula cape coast
   beach mountain mountains mount hill hills valley canyon desert forest park gardens garden
@@ -140,7 +140,7 @@ export const placeOpeners = list(`
   lake fort ft. port cape san santa saint st st. los las el la rio isle gulf bay river republic
 `);
 
-/** What is neither a person, a place nor an organisation: works, events, prizes, laws, products. */
+/** Neither a person, a place nor an organisation: works, events, prizes, laws, products. */
 export const otherHeads = list(`
   war wars battle cup prize award awards festival championship championships olympics games
   tournament series season act law treaty agreement convention amendment constitution revolution
@@ -149,7 +149,7 @@ export const otherHeads = list(`
   affair medal dynasty century age era award trophy bowl open grand prix classic magazine
 `);
 
-/** Before a name, in lower case: what it is the name of. */
+/** In lower case before a name: its kind. */
 export const organizationCues = list(`
   company firm band group label team club university college school party organization
   organisation agency newspaper magazine network station bank airline manufacturer publisher
@@ -166,7 +166,7 @@ export const otherCues = list(`
   episode track ep poem opera musical documentary ship language award version operating
 `);
 
-/** After a name, in lower case: what it is the name of. */
+/** In lower case after a name: its kind. */
 export const organizationTails = list(`
   company firm band label team club group party university executive employees shares
   shareholders officials spokesman spokeswoman released announced announces acquired launched
@@ -181,7 +181,7 @@ export const otherTails = list(`
   single music style people culture version
 `);
 
-/** Regions, and places that lists of cities and countries lack. */
+/** Regions, and places that the lists of cities and countries lack. */
 export const regions: ReadonlySet<string> = new Set(
   `africa,asia,europe,north america,south america,latin america,central america,oceania,
   antarctica,america,americas,middle east,far east,scandinavia,balkans,caribbean,mediterranean,
@@ -209,7 +209,7 @@ export const regions: ReadonlySet<string> = new Set(
     .map((name) => name.trim().replace(/\s+/g, ' ')),
 );
 
-/** Peoples, tongues and faiths. */
+/** Peoples, languages and religions. */
 export const nationalities = list(`
   american british english scottish welsh irish french german italian spanish portuguese dutch
   belgian swiss austrian swedish norwegian danish finnish icelandic polish czech slovak

@@ -10,7 +10,7 @@ const lexicon = await readLexicon();
 const entitiesOf = (text: string) => extractEntities(text, lexicon).entities;
 const shown = (text: string) => entitiesOf(text).map(({ kind, name }) => `${kind}: ${name}`);
 
-test('mails, addresses, dates and people are found, each with all its places', () => {
+test('mails, addresses, dates and people are found, each with all its mentions', () => {
   const text =
     'Ada Lovelace wrote to Charles Babbage on 1843-07-10. Ada Lovelace: ada@example.org, ' +
     'see https://example.org/notes (and "https://example.org/notes").';
@@ -24,11 +24,11 @@ test('mails, addresses, dates and people are found, each with all its places', (
   ]);
 });
 
-test('a capital at the start of a sentence makes no name', () => {
+test('a capital at the start of a sentence does not make a name', () => {
   assert.deepEqual(entitiesOf('The walrus sleeps. Then it wakes. Finally everyone goes home.'), []);
 });
 
-test('a surname is the person who was named in full before', () => {
+test('a surname refers to the person named in full before', () => {
   const [person] = entitiesOf('We met Alan Turing in May. Later Turing wrote a paper.');
   assert.equal(person?.name, 'Alan Turing');
   assert.deepEqual(person?.aliases, ['Turing']);
@@ -42,11 +42,11 @@ test('a title within a run of capitals ends one name and begins another', () => 
   assert.match(shown(text)[2] ?? '', /Led Zeppelin$/);
 });
 
-test('contractions and letters that name nobody are left out', () => {
+test('contractions and common acronyms are skipped', () => {
   assert.deepEqual(entitiesOf('Don’t tell the CEO that I’m here. We’re watching TV on a PC.'), []);
 });
 
-test('letters in brackets are short for what stands before them', () => {
+test('letters in brackets abbreviate the name before them', () => {
   const text = 'Members of the World Health Organization (WHO) met. The report of WHO came later.';
   const [organization] = entitiesOf(text);
   assert.equal(organization?.kind, 'organization');
@@ -54,7 +54,7 @@ test('letters in brackets are short for what stands before them', () => {
   assert.equal(organization?.mentions.length, 3);
 });
 
-test('those who are named in one sentence are related, and more so if more often', () => {
+test('entities in one sentence are related, more strongly if more often', () => {
   const text =
     'Ada Lovelace met Charles Babbage in London. Ada Lovelace and Charles Babbage worked on it. ' +
     'Grace Hopper was born later.';
@@ -69,14 +69,14 @@ test('those who are named in one sentence are related, and more so if more often
   ]);
 });
 
-test('code, addresses of links and headings in capitals name nobody', () => {
+test('code, link targets and headings in capitals contain no names', () => {
   const text =
     '# GENERAL TERMS OF SERVICE\n\nSee `Ada Lovelace` and [here](/Charles/Babbage).\n\n' +
     '```\nnew Grace Hopper in Paris\n```\n';
   assert.deepEqual(entitiesOf(text), []);
 });
 
-test('text of other languages yields what lists know, and no nouns', () => {
+test('text in other languages yields listed names, and no nouns', () => {
   const text =
     'Der Vertrag zwischen den Parteien wurde am Abend in Berlin unterschrieben. Die Regierung ' +
     'hatte lange gezögert, weil der Haushalt noch nicht beschlossen war. Angela Merkel sprach ' +
@@ -92,7 +92,7 @@ const pieces = [
 ];
 const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 12 }));
 
-test('names are found where they stand, the same each time, whatever the text', () => {
+test('names are found at their offsets, the same each time, in any text', () => {
   const texts = fc.array(piece, { maxLength: 60 }).map((words) => words.join(' '));
   fc.assert(
     fc.property(texts, (text) => {

@@ -1,4 +1,6 @@
-/** `entity_extracted`: whom and what the document names, where, and who is named together. */
+/**
+ * `entity_extracted`: the entities of the document, their mentions, and which are named together.
+ */
 import { limits } from '../../kernel/limits/limits.ts';
 import { insertEntities } from '../../store/document/entities.ts';
 import type { Transaction } from '../../store/driver/database.ts';
@@ -40,7 +42,7 @@ export function entityStep(extractor: Extractor): StepFunction {
   };
 }
 
-/** Of what was extracted before addresses were recorded, nothing is kept: any first use is new. */
+/** Addresses of extractions before they were recorded are unknown: any first use is new. */
 export function checkExtractor(
   { item: { caller, corpus }, reader }: StepContext,
   { model = '', origin }: Pick<Extractor, 'model' | 'origin'>,
@@ -53,7 +55,7 @@ function usageOf({ paid, costCents }: ExtractionCosts): Partial<StepResult> {
   return { tokensIn: paid.input, tokensOut: paid.output, costCents };
 }
 
-/** What was metered is charged already, with the answers themselves: here it is only told. */
+/** Metered use is already charged with the answers: here it is only reported. */
 function costDetailOf({ paid, saved, ...costs }: ExtractionCosts): Record<string, unknown> {
   return {
     tokens_in: paid.input,
@@ -76,7 +78,7 @@ async function settle(
   await releaseReservation(transaction, { itemId: id, step: 'entity_extracted' });
 }
 
-/** Within the bounds of what is stored. */
+/** Limited to what is stored. */
 function rowsOf({ entities, relations }: Extraction) {
   const { entitiesMax, mentionsPerEntityMax, entityAliasesMax } = limits.document;
   return {

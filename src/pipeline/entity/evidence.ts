@@ -1,4 +1,4 @@
-/** What speaks for and against a candidate, as a list of named facts. A table weighs them. */
+/** The facts for and against a candidate, by name. A table weighs them. */
 import {
   connectors,
   honorifics,
@@ -25,7 +25,7 @@ import { type Candidate, isDigit, isLetterOrDigit, isUpper, stem, wordEnd } from
 export interface Around {
   readonly text: string;
   readonly lexicon: Lexicon;
-  /** Names that the document has within its sentences, in lower case. */
+  /** Names that occur within sentences of the document, in lower case. */
   readonly seenInside: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ export function evidenceOf(candidate: Candidate, around: Around): string[] {
   addBefore(facts, candidate, around);
   addAfter(facts, candidate, around);
   addShape(facts, candidate, around.text);
-  // "WHO" and "US" are no words.
+  // "WHO" and "US" are not words.
   if (!facts.includes('all capitals')) addWords(facts, candidate, around.lexicon);
   else if (isPlace(candidate.words[0] ?? '', around.lexicon)) facts.push('country');
   if (!facts.includes('all capitals')) addHeads(facts, candidate);
@@ -60,14 +60,14 @@ function addPlace(facts: string[], candidate: Candidate, { lexicon, seenInside }
   else facts.push(isAlone ? 'opens alone, no word' : 'opens, no word');
 }
 
-/** Small words that stand for themselves. */
+/** Small words that are facts of their own. */
 const ownBefore =
   'in at from to of by with and for the a on as into near between is was or but that';
 const ownAfter = 'and is was has had in of at on for who which to are were or';
 
 const earlierWords = new Set(ownBefore.split(' '));
 
-/** What a word says about the name after it, and about the name before it. */
+/** Facts that a word gives about the name after it, and about the name before it. */
 const factsBefore = factsByWord('before', {
   role: roles,
   'person verb': personVerbs,
@@ -176,7 +176,7 @@ function addWords(facts: string[], candidate: Candidate, lexicon: Lexicon): void
   const known = lexicon.get(whole) ?? lexicon.get(words.join(' ')) ?? 0;
   const isRegion = regions.has(words.join(' ')) || regions.has(whole);
   if (first & marks.given) facts.push(`given ${first & marks.frequent ? 'word ' : ''}${size}`);
-  // "Grace Hopper": two words of every day, but together, and with capitals of their own.
+  // "Grace Hopper": two common words, but together and both capitalised.
   const isPair = words.length === 2 && !opensSentence && !isAnyHead(words[1] ?? '');
   if (first & marks.given && isPair) facts.push('given, pair');
   if (last & marks.surname) facts.push(`surname ${last & marks.frequent ? 'word ' : ''}${size}`);

@@ -1,4 +1,4 @@
-/** What an extractor finds in a document, whoever does the finding. */
+/** The result of entity extraction, for any extractor. */
 import type { Origin } from '../../kernel/name/origin.ts';
 import type { Prices, Tokens } from '../../provider/prices.ts';
 import type { StepContext } from '../pipeline.ts';
@@ -19,24 +19,24 @@ export const entityKinds = [
 
 export type EntityKind = (typeof entityKinds)[number];
 
-/** A place in the document's text: `text.slice(start, end)` is how the entity is called there. */
+/** A position in the document's text: `text.slice(start, end)` is the name used there. */
 export interface Mention {
   readonly start: number;
   readonly end: number;
-  /** Mentions with the same number stand in the same sentence, or in the same small passage. */
+  /** Mentions with the same number are in the same sentence, or in the same small passage. */
   readonly passage: number;
 }
 
 export interface Entity {
   readonly kind: EntityKind;
   readonly name: string;
-  /** Other names that the document has for it. */
+  /** Other names of it in the document. */
   readonly aliases: readonly string[];
-  /** In the order of the text. */
+  /** In text order. */
   readonly mentions: readonly Mention[];
 }
 
-/** Two entities that are named together, by their places in the list of entities. */
+/** Two entities that are named together, by their indexes in the list of entities. */
 export interface Relation {
   readonly one: number;
   readonly other: number;
@@ -49,7 +49,7 @@ export interface Extraction {
   readonly relations: readonly Relation[];
 }
 
-/** What an extractor is given: the text, and where it may be cut. */
+/** The input of an extractor: the text, and its chunk boundaries. */
 export interface ExtractionInput {
   readonly text: string;
   readonly pieces: readonly {
@@ -61,7 +61,7 @@ export interface ExtractionInput {
 
 export interface ExtractionReport {
   readonly extraction: Extraction;
-  /** Undefined where it costs nothing. */
+  /** Undefined if it costs nothing. */
   readonly costs?: ExtractionCosts;
   readonly detail: Readonly<Record<string, number>>;
 }
@@ -69,26 +69,26 @@ export interface ExtractionReport {
 export interface ExtractionCosts {
   readonly paid: Tokens;
   readonly costCents: number;
-  /** What was not paid, because it had been before. */
+  /** Tokens that were not paid, because they had been before. */
   readonly saved: Tokens;
   readonly savedCents: number;
-  /** Its answers are kept and charged as they come. */
+  /** Its answers are stored and charged as they arrive. */
   readonly isMetered: boolean;
   readonly isPriced: boolean;
 }
 
 export interface ExtractionMeter {
-  /** Undefined where nobody has told us. */
+  /** Undefined if unknown. */
   readonly prices: Prices | undefined;
-  /** What would be asked about a document, by the keys of the answers, and about what it costs. */
+  /** The requests for a document, by cache key, with estimated tokens. */
   questionsOf(input: ExtractionInput): readonly { readonly key: string; readonly tokens: Tokens }[];
 }
 
 export interface Extractor {
-  /** Undefined: no model, but rules. */
+  /** Undefined for rules without a model. */
   readonly model: string | undefined;
   readonly meter?: ExtractionMeter | undefined;
-  /** Where texts are sent; undefined: they stay in this process. */
+  /** Where texts are sent; undefined if they stay in this process. */
   readonly origin?: Origin | undefined;
   extract(
     input: ExtractionInput,

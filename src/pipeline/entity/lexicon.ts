@@ -1,8 +1,7 @@
 /**
- * What is known of words and names, from `assets/entity-lexicon.br`: a line for each entry in lower
- * case, its marks as a number in base 36, a space, and the entry without the beginning that it has
- * in common with the one before, whose length comes first. `scripts/build-entity-lexicon.ts` writes
- * the file.
+ * Known words and names, from `assets/entity-lexicon.br`. Each line is an entry in lower case: its
+ * flags as a number in base 36, a space, the length of the prefix shared with the previous entry,
+ * and the rest. `scripts/build-entity-lexicon.ts` writes the file.
  */
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -10,16 +9,16 @@ import { brotliDecompress } from 'node:zlib';
 import { TimeSlice } from '../../concurrency/time-slice.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 
-/** What an entry may be, as bits: `may` is a word and a given name. */
+/** The categories of an entry, as bits: `may` is a word and a given name. */
 export const marks = {
-  /** A word of every day, and any word that dictionaries of middle size have. */
+  /** A common word, and any word in a medium-sized dictionary. */
   frequent: 1,
   word: 2,
   given: 4,
   surname: 8,
   country: 16,
   city: 32,
-  /** A city of more than 200,000 people. */
+  /** A city with more than 200,000 people. */
   largeCity: 64,
 } as const;
 
@@ -29,10 +28,10 @@ const header = 'pawl entity lexicon 1';
 const file = new URL('../../../assets/entity-lexicon.br', import.meta.url);
 
 const decompress = promisify(brotliDecompress);
-/** So many are read between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const entriesAtOnce = 1000;
 
-/** In slices: all of it at once would hold the event loop for about 200 ms. */
+/** In slices: reading it at once would block the event loop for about 200 ms. */
 export async function readLexicon(path: URL = file): Promise<Lexicon> {
   const text = (await decompress(await readFile(path))).toString();
   if (!text.startsWith(`${header}\n`)) {

@@ -1,4 +1,4 @@
-/** The extractor that needs no model: forms, lists of names, and weighed evidence. */
+/** The extractor without a model: patterns, lists of names, and weighed evidence. */
 
 import { loadOnce } from '../../concurrency/load-once.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -22,7 +22,7 @@ export function localExtractor(findEntities: FindEntities = entitiesHere()): Ext
 }
 
 export function entitiesHere(): (text: string) => Promise<Extraction> {
-  // Read when the first document comes: many processes never extract anything.
+  // Loaded with the first document: many processes never extract anything.
   const lexicon = loadOnce(() => readLexicon());
   return async (text) => extractEntities(text, await lexicon());
 }
@@ -44,7 +44,7 @@ export function extractEntities(text: string, lexicon: Lexicon): Extraction {
   return { entities, relations: relationsOf(entities) };
 }
 
-/** Whether a place lies over one of the patterns, which are in order and apart. */
+/** Whether a span overlaps one of the patterns, which are sorted and disjoint. */
 function overlapOf(found: readonly Found[]): (start: number, end: number) => boolean {
   return (start, end) => {
     let low = 0;
@@ -76,7 +76,7 @@ function formed(text: string, found: readonly Found[]): Entity[] {
   return [...entities.values()].map(({ entity, names }) => ({ ...entity, aliases: [...names] }));
 }
 
-/** "WALRUS" and "Walrus" may have come out as two groups of the same name and kind. */
+/** "WALRUS" and "Walrus" may have become two groups of the same name and kind. */
 function mergeSame(entities: readonly Entity[]): Entity[] {
   const merged = new Map<string, Entity>();
   for (const entity of entities) {

@@ -22,7 +22,7 @@ const context = {
   progress: () => undefined,
 };
 
-/** One piece for each paragraph, each of so many tokens. */
+/** One piece per paragraph, each with so many tokens. */
 function inputOf(text: string, tokenCount = 10) {
   const pieces: { startOffset: number; endOffset: number; tokenCount: number }[] = [];
   for (const match of text.matchAll(/[^\n]+/g)) {
@@ -49,7 +49,7 @@ function extractorThatSays(...answers: readonly unknown[]) {
 
 const ada = { name: 'Ada Lovelace', kind: 'person', mentions: ['Ada Lovelace', 'Lovelace'] };
 
-test('every place of what the model names is found, and the costs are told', async () => {
+test('every mention of an entity is found, and the costs are reported', async () => {
   const text = 'Ada Lovelace met Babbage.\nLovelace wrote. Loveland did not.';
   const babbage = { name: 'Babbage', kind: 'person', mentions: [] };
   const report = await extractorThatSays({ entities: [ada, babbage] }).extract(text);
@@ -68,7 +68,7 @@ test('every place of what the model names is found, and the costs are told', asy
   assert.deepEqual(report.detail, { mentions_dropped: 0 });
 });
 
-test('what does not stand in the text is dropped and counted', async () => {
+test('mentions that are not in the text are dropped and counted', async () => {
   const entities = [
     { name: 'Countess of Lovelace', kind: 'person', mentions: ['Ada', 'Augusta'] },
     { name: 'Elvis', kind: 'person', mentions: [] },
@@ -80,7 +80,7 @@ test('what does not stand in the text is dropped and counted', async () => {
   assert.deepEqual(report.detail, { mentions_dropped: 3 });
 });
 
-test('other keys than those that were asked for go nowhere', async () => {
+test('unknown keys are ignored', async () => {
   const entities = [{ ...ada, corpus: 'other', id: 7 }];
   const report = await extractorThatSays({ entities, tenant: 'x' }).extract('Ada Lovelace');
   assert.deepEqual(Object.keys(report.extraction.entities[0] ?? {}).sort(), [
@@ -102,7 +102,7 @@ const invalid: Readonly<Record<string, unknown>> = {
   'too many entities': { entities: Array(limits.completion.claimsMax + 1).fill(ada) },
 };
 for (const [what, answer] of Object.entries(invalid)) {
-  test(`${what} is an invalid result, and is not asked for again`, async () => {
+  test(`${what} is an invalid result, and is not requested again`, async () => {
     const { extract, requests } = extractorThatSays(answer);
     await assert.rejects(extract('Ada Lovelace'), { code: 'step_output_invalid' });
     assert.equal(requests.length, 1);
@@ -123,7 +123,7 @@ test('the document is passed as data, within marks that it cannot contain', asyn
   assert.equal(lines.slice(0, -1).join('\n'), text);
 });
 
-test('pieces go together up to a bound of tokens, without what they repeat', () => {
+test('pieces are joined up to a token limit, without their overlap', () => {
   const tokenCount = limits.completion.passageTokensMax / 2;
   const pieces = [0, 80, 160, 240].map((startOffset) => ({
     startOffset,

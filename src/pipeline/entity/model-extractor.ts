@@ -1,6 +1,6 @@
 /**
- * Entities from a language model. The passage is data: it is marked as such, and whatever the model
- * says is believed only as far as it stands in the text. A mention that does not is dropped.
+ * Entities from a language model. The passage is marked as data. A mention from the model counts
+ * only if it occurs in the text; any other is dropped.
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -57,7 +57,7 @@ export function modelExtractor(completer: Completer, paidAnswers?: PaidAnswers):
   };
 }
 
-/** What would be asked about a document, in order. */
+/** The requests for a document, in order. */
 export function questionsOf(input: ExtractionInput): CompletionRequest[] {
   return passagesOf(input).map((passage) => requestFor(textOf(input, passage)));
 }
@@ -71,7 +71,7 @@ interface Passage {
   readonly end: number;
 }
 
-/** Pieces together, up to a bound of tokens, without what they repeat of each other. */
+/** Joins pieces up to a token limit, without their overlap. */
 export function passagesOf({ pieces }: ExtractionInput): Passage[] {
   const passages: { start: number; end: number }[] = [];
   let tokens = Number.POSITIVE_INFINITY;
@@ -121,9 +121,9 @@ const schema = {
   },
 } as const;
 
-/** The same text gives the same request, so that its answer can be kept. */
+/** Deterministic: the same text gives the same request, so its answer can be cached. */
 function requestFor(text: string): CompletionRequest {
-  // A text cannot contain the mark that is made of it, and so cannot end its own passage.
+  // A text cannot contain the mark derived from its own hash, so it cannot end its passage.
   const mark = `passage-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
   return { instruction, input: `${mark}\n${text}\n${mark}`, schemaName: 'entities', schema };
 }
@@ -134,7 +134,7 @@ interface Claim {
   readonly mentions: readonly string[];
 }
 
-/** Throws where the text has not the form that was asked for. */
+/** Throws if the text does not match the schema. */
 export function readClaims(text: string, model: string): Claim[] {
   const invalid = (what: string, cause?: unknown): Failure =>
     new Failure('step_output_invalid', `${model}: ${what}`, { cause });
@@ -156,7 +156,7 @@ export function readClaims(text: string, model: string): Claim[] {
   });
 }
 
-/** Other keys than those that were asked for are left out, not believed. */
+/** Unknown keys are ignored. */
 function claimOf(entry: unknown): Claim | undefined {
   if (!isRecord(entry)) return undefined;
   const { name, mentions } = entry;
@@ -178,7 +178,7 @@ interface Finding {
 }
 
 class Findings {
-  /** Names that the model gave and the text does not have. */
+  /** Names from the model that are not in the text. */
   dropped = 0;
   readonly #input: ExtractionInput;
   readonly #found = new Map<string, Finding>();
@@ -192,7 +192,7 @@ class Findings {
     const kept = surfaces.slice(0, limits.document.entityAliasesMax + 1);
     const places = kept.map((surface) => ({ surface, at: this.#placesOf(surface, passage) }));
     const real = places.filter(({ at }) => at.length > 0);
-    // A fuller name than any in the text is knowledge of the model's, not of the document's.
+    // A fuller name than any in the text is the model's knowledge, not the document's.
     this.dropped += places.slice(1).filter(({ at }) => at.length === 0).length;
     const longest = real.toSorted((a, b) => b.surface.length - a.surface.length)[0];
     if (!longest) {
@@ -225,7 +225,7 @@ class Findings {
     return finding;
   }
 
-  /** Every place where the words stand by themselves, and not within others. */
+  /** Every occurrence as whole words. */
   #placesOf(surface: string, { start, end }: Passage): Mention[] {
     const { text } = this.#input;
     if (surface === '' || surface.length > limits.document.entityNameCharactersMax) return [];

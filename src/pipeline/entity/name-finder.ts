@@ -1,7 +1,7 @@
 /**
- * Names in running text. Candidates are weighed one by one; then the document decides: what is
- * called the same is the same, a surname is the person who was named in full, and letters in
- * brackets are short for what stands before them.
+ * Finds names in running text. Candidates are weighed one by one; then the document decides: equal
+ * names are one entity, a surname is the person named in full, and letters in brackets abbreviate
+ * the name before them.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Block } from '../chunk/block.ts';
@@ -19,15 +19,15 @@ export interface NamedGroup {
   readonly mentions: readonly Mention[];
 }
 
-/** All that the document calls by the same words. */
+/** All candidates with the same words. */
 interface Group {
   readonly key: string;
   readonly words: readonly string[];
   readonly candidates: Candidate[];
-  /** How likely it is each kind, as logarithms, over all places. */
+  /** Log probabilities of each kind, summed over all mentions. */
   readonly scores: number[];
   kind: NameKind;
-  /** What it is short for. */
+  /** The full form of an abbreviation. */
   full: Group | undefined;
 }
 
@@ -64,7 +64,7 @@ function candidatesIn(text: string, blocks: readonly Block[], lexicon: Lexicon):
   return candidates;
 }
 
-/** A heading in capitals says nothing about what is a name in it. */
+/** In a heading in capitals, capitals say nothing about names. */
 function isShouted(text: string, { start, end }: Block): boolean {
   if (end - start > 300) return false;
   const line = text.slice(start, end);
@@ -76,7 +76,7 @@ const sampleCharacters = 3000;
 const sampleWordsMin = 20;
 const englishShareMin = 0.06;
 
-/** Other languages have other rules for capitals: there, only what lists know is taken. */
+/** Other languages have other rules for capitals: there, only listed names count. */
 function looksEnglish(text: string): boolean {
   const words = text.slice(0, sampleCharacters).toLowerCase().split(/\s+/);
   if (words.length < sampleWordsMin) return true;
@@ -98,10 +98,10 @@ function isCertain(facts: readonly string[], { words }: Candidate): boolean {
   return facts.some((fact) => certainFacts.has(fact)) && !facts.includes('length 4');
 }
 
-/** The weights alone leave out more than they let in by mistake; this evens it out. */
+/** The weights alone miss more names than they wrongly accept; this balances it. */
 const readiness = 0.4;
 
-/** The logarithms of the probabilities of the kinds. */
+/** The log probabilities of the kinds. */
 function scoresOf(facts: readonly string[]): number[] {
   const scores = nameKinds.map((kind) => (kind === 'none' ? -readiness : 0));
   for (const fact of facts) {
@@ -140,7 +140,7 @@ function addTo(groups: Map<string, Group>, candidate: Candidate, scores: readonl
   });
 }
 
-/** "Lovelace" is Ada Lovelace, if she was named and nothing says that it is a place. */
+/** "Lovelace" is Ada Lovelace, if she was named and nothing indicates a place. */
 function resolvePeople(groups: ReadonlyMap<string, Group>): void {
   const people = new Map<string, Group>();
   for (const group of groups.values()) {

@@ -1,7 +1,7 @@
 /**
- * What has a form of its own: mails, addresses, dates, sums, shares and telephone numbers. No
- * pattern has a repetition without a bound, and none can begin in the middle of a word, so that a
- * text of any kind is read in linear time.
+ * Entities with a fixed form: mails, addresses, dates, sums, percentages and phone numbers. No
+ * pattern has an unbounded repetition or can start within a word, so any text is read in linear
+ * time.
  */
 import type { EntityKind } from './extraction.ts';
 
@@ -9,7 +9,7 @@ export interface Found {
   readonly kind: EntityKind;
   readonly start: number;
   readonly end: number;
-  /** One name for all ways to write it, where that can be decided. */
+  /** One name for all notations, if it can be decided. */
   readonly name: string;
 }
 
@@ -28,10 +28,10 @@ const scale = '(?:\\s?(?:thousand|million|billion|trillion|bn|m|k)\\b)?';
 
 interface Pattern {
   readonly kind: EntityKind;
-  /** Without one of these signs in it, a text need not be searched. */
+  /** A text without any of these characters need not be searched. */
   readonly sign: RegExp;
   readonly form: RegExp;
-  /** Undefined: it only looks like one. */
+  /** Undefined if it only looks like one. */
   readonly nameOf: (groups: readonly (string | undefined)[]) => string | undefined;
 }
 
@@ -76,7 +76,7 @@ const patterns: readonly Pattern[] = [
     kind: 'date',
     sign: /\d[./]\d/,
     form: /(?<![\w./-])(\d{1,2})[./](\d{1,2})[./]((?:1\d|20)\d\d)(?![\w/])/g,
-    // Which of the two is the month can only be told where one of them cannot be.
+    // Which of the two is the month is known only if the other cannot be.
     nameOf: ([whole, one, two, y]) =>
       Number(one) > 12 || one === two
         ? dateOf(y, two, one)
@@ -144,7 +144,7 @@ const scales: Readonly<Record<string, number>> = {
   trillion: 12,
 };
 
-/** Everything with a form of its own in a part of the text, in order, and none over another. */
+/** All patterns in a part of the text, in order, without overlaps. */
 export function patternsIn(text: string, from: number, to: number): Found[] {
   const part = text.slice(from, to);
   if (!/[\d@]|:\/\/|www\./.test(part)) return [];
@@ -180,7 +180,7 @@ function dateOf(y: string | undefined, m: string | undefined, d?: string): strin
   return isDay && dayNumber > 0 ? `${start}-${String(dayNumber).padStart(2, '0')}` : undefined;
 }
 
-/** As text, because a sum in binary fractions is no longer the one that was written. */
+/** As text, because binary fractions would change the sum. */
 function sumOf(currency = '', value = '', unit = ''): string {
   const [whole = '', fraction = ''] = value.replaceAll(',', '').split('.');
   const zeros = scales[unit.trim().toLowerCase()] ?? 0;
@@ -190,7 +190,7 @@ function sumOf(currency = '', value = '', unit = ''): string {
   return `${currency} ${integer}${rest ? `.${rest}` : ''}`;
 }
 
-/** A run of digits is a telephone number if it says so: by its plus, its bracket or its groups. */
+/** Digits are a phone number only with a plus, brackets or groups. */
 function phoneOf(whole: string): string | undefined {
   const digits = whole.replace(/\D/g, '');
   const isMarked = whole.startsWith('+') || whole.startsWith('(');

@@ -2,7 +2,7 @@
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Entity, EntityKind, Relation } from './extraction.ts';
 
-/** Dates and sums stand beside everything: that says nothing. */
+/** Dates and sums occur next to everything, so they are not related. */
 const related: ReadonlySet<EntityKind> = new Set(['person', 'organization', 'location', 'name']);
 
 const perPassageMax = 12;

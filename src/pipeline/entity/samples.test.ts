@@ -1,4 +1,4 @@
-/** Each sample beside what is found in it: a line for each entity. */
+/** Each sample has a file of its expected entities, one per line. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('../../../test/samples/entity/', import.met
 const lexicon = await readLexicon();
 
 for (const name of globSync('*.md', { cwd: folder }).sort()) {
-  test(`${name} names what stands in the list beside it`, () => {
+  test(`${name} has the entities of the list next to it`, () => {
     const text = readFileSync(`${folder}${name}`, 'utf8');
     const lines = extractEntities(text, lexicon).entities.map(({ kind, ...entity }) => {
       const also = entity.aliases.length > 0 ? ` = ${entity.aliases.join(' = ')}` : '';

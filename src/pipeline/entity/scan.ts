@@ -1,6 +1,6 @@
 /**
- * Where names may be: runs of capitalised words, with the small words between them that names have.
- * One pass over the text; nothing is looked at more than a fixed number of times.
+ * Finds candidates for names: runs of capitalised words, with connectors between them. One pass
+ * over the text; each character is read at most a fixed number of times.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Block } from '../chunk/block.ts';
@@ -25,11 +25,11 @@ export interface Candidate {
   readonly end: number;
   /** Its words, in lower case. */
   readonly words: readonly string[];
-  /** The first word stands where any word would have its capital. */
+  /** The first word is capitalised because it starts a sentence. */
   readonly opensSentence: boolean;
-  /** A title that stood before it, and is not part of it. */
+  /** A title before the name, which is not part of it. */
   readonly title: string;
-  /** Number of the sentence in the document. */
+  /** The index of the sentence in the document. */
   readonly sentence: number;
   readonly inHeading: boolean;
 }
@@ -42,12 +42,12 @@ interface Word {
 
 const runWordsMax = 10;
 
-/** All candidates of one block. `sentence` is the number of its first sentence. */
+/** All candidates of one block. `sentence` is the index of its first sentence. */
 export class Scanner {
   readonly #text: string;
   readonly #lexicon: Lexicon;
   #sentence = 0;
-  /** Lines of a paragraph are one text; lines of a list or a table are not. */
+  /** Lines of a paragraph are one text; lines of a list or a table are separate. */
   #isFlowing = true;
 
   constructor(text: string, lexicon: Lexicon) {
@@ -83,7 +83,7 @@ export class Scanner {
     return found;
   }
 
-  /** The words of the run that begins here. */
+  /** The words of the run that starts here. */
   #run(start: number, stop: number, end: number): Word[] {
     const words = [wordAt(this.#text, start, stop)];
     while (words.length < runWordsMax) {
@@ -94,7 +94,7 @@ export class Scanner {
     return words;
   }
 
-  /** What the run goes on with, or undefined where it ends. */
+  /** The words that continue the run; undefined if it ends. */
   #follow(words: Word[], end: number): Word[] | undefined {
     const text = this.#text;
     const last = words.at(-1) as Word;
@@ -116,7 +116,7 @@ export class Scanner {
     return connectors.has(next.lower) ? this.#acrossConnectors(next, end) : undefined;
   }
 
-  /** "… of Resources and Mines", but not "… of Transport and Atlantic Ports": that is another. */
+  /** "… of Resources and Mines" is one name, "… of Transport and Atlantic Ports" is two. */
   #acrossAnd(and: Word, end: number): Word[] | undefined {
     const words = this.#acrossConnectors(and, end);
     const last = words?.at(-1);
@@ -125,7 +125,7 @@ export class Scanner {
     return next && isUpper(this.#text.charCodeAt(next.start)) ? undefined : words;
   }
 
-  /** "Dr. Sørensen of the University": a person is from somewhere, and that is another name. */
+  /** "Dr. Sørensen of the University": the place a person is from is a separate name. */
   #isPerson(words: readonly Word[]): boolean {
     const [first] = words;
     if (titles.has(stem(first?.lower ?? ''))) return words.length > 1;
@@ -162,7 +162,7 @@ export class Scanner {
     return wordAt(this.#text, at, wordEnd(this.#text, at, end));
   }
 
-  /** Cuts a run where one name ends and another begins, and drops what is no name. */
+  /** Splits a run where one name ends and another begins, and drops what is not a name. */
   #add(
     found: Candidate[],
     run: readonly Word[],
@@ -176,14 +176,14 @@ export class Scanner {
         const { lower } = words[0] as Word;
         const isOpener = opensSentence && sentenceOpeners.has(lower) && !this.#isQuoted(words);
         const isTitle = titles.has(stem(lower));
-        // "General Motors" is what follows a title that is a word and no name follows.
+        // "General Motors": a title that is part of an organisation's name.
         if (isTitle && words.length > 1 && !organizationHeads.has(words[1]?.lower ?? '')) {
           title = lower;
         } else if (!isOpener && !(words.length > 1 && this.#isLooseOpener(words, opensSentence))) {
           break;
         }
         words = words.slice(1);
-        // What follows has its capital from itself.
+        // The next word is capitalised on its own account.
         opensSentence = false;
       }
       while (words.length > 0 && connectors.has(words[0]?.lower ?? '') && words.length > 1) {
@@ -196,13 +196,13 @@ export class Scanner {
     }
   }
 
-  /** What stands in quotes begins with its own first word. */
+  /** Quoted text starts with its own first word. */
   #isQuoted(words: readonly Word[]): boolean {
     const [first] = words;
     return words.length > 1 && isQuote(this.#text.charCodeAt((first?.start ?? 0) - 1));
   }
 
-  /** "Founding Member", "Members of the": the first word only has its capital from the sentence. */
+  /** "Founding Member", "Members of the": the first word is capitalised only by the sentence. */
   #isLooseOpener(words: readonly Word[], opensSentence: boolean): boolean {
     const { lower } = words[0] as Word;
     const known = this.#lexicon.get(lower) ?? 0;
@@ -266,7 +266,7 @@ function wordAt(text: string, start: number, end: number): Word {
   return { start, end, lower: text.slice(start, end).toLowerCase() };
 }
 
-/** The full stop belongs to the word: an initial, a title, a company's form. */
+/** The full stop is part of the word: an initial, a title, a company form. */
 function endsWithoutSentence({ lower, start, end }: Word): boolean {
   if (end - start === 1) return true;
   return titles.has(lower) || abbreviations.has(lower) || /^(?:\p{L}\.)+\p{L}$/u.test(lower);
@@ -298,7 +298,7 @@ export function isLetterOrDigit(code: number): boolean {
   if (code < 128) {
     return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || isDigit(code);
   }
-  // The letters of western Europe, and the dashes and quotes that stand between words.
+  // Letters of western Europe, and the dashes and quotes between words.
   if (code >= 0xc0 && code < 0x250) return code !== 0xd7 && code !== 0xf7;
   if (code >= 0x2000 && code < 0x2070) return false;
   return letterBeyondAscii.test(String.fromCharCode(code));
@@ -306,7 +306,9 @@ export function isLetterOrDigit(code: number): boolean {
 
 const joinsWords = new Set([39, 0x2019, 45, 46, 38]);
 
-/** The end of a word: with hyphens, apostrophes, the points of "U.S." and the sign of "AT&T". */
+/**
+ * The end of a word, including hyphens, apostrophes, the points of "U.S." and the sign of "AT&T".
+ */
 export function wordEnd(text: string, start: number, limit: number): number {
   let at = start + 1;
   while (at < limit) {
@@ -343,11 +345,11 @@ interface Mark {
   readonly isLineEnd: boolean;
 }
 
-/** What stands between words: whether it ends a sentence, and where to look next. */
+/** The character between words: whether it ends a sentence, and where to continue. */
 function markAt(text: string, at: number, end: number): Mark {
   const code = text.charCodeAt(at);
   const isLineEnd = code === 10;
-  // `code`, and the address of a [link](…).
+  // `code`, and the target of a [link](…).
   if (code === 96) return { next: after(text, '`', at, end), ...plain };
   if (code === 93 && text.charCodeAt(at + 1) === 40) {
     return { next: after(text, ')', at + 1, end), ...plain };

@@ -1,12 +1,12 @@
 /**
- * How much each fact of `evidence.ts` speaks for each kind, as logarithms of odds. Fitted by
- * `scripts/fit-entity-weights.ts`, which says on what: edit the facts, not the numbers.
+ * The log odds that each fact of `evidence.ts` gives for each kind. Fitted by
+ * `scripts/fit-entity-weights.ts`, which names the data: edit the facts, not the numbers.
  */
 export const nameKinds = ['person', 'organization', 'location', 'name', 'none'] as const;
 
 export type NameKind = (typeof nameKinds)[number];
 
-/** In the order of the kinds. A fact that is not listed says nothing. */
+/** In the order of the kinds. An unlisted fact has no weight. */
 export const weights: Readonly<Record<string, readonly number[]>> = {
   "after 's": [1.1, 0.3, -0.8, -0.7, 0.1],
   'after (': [0.2, -0.2, -0.5, 0.3, 0.2],

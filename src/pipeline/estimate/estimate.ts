@@ -1,8 +1,7 @@
 /**
- * What an ingestion would cost, before anything is paid or stored. Files are read, extracted and
- * cut by the very steps that would do it, and nothing of it is written; of many files a sample is
- * read, spread over all of them, and the rest follows from their sizes. Pages that would have to be
- * fetched are not: for them there is a range.
+ * Estimates the cost of an ingestion before anything is paid or stored. Files are read, extracted
+ * and chunked by the real steps, without writing. Of many files, a sample spread over all of them
+ * is read, and the rest is extrapolated by size. Pages are not fetched: for them there is a range.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { costOf, type Tokens } from '../../provider/prices.ts';
@@ -14,20 +13,20 @@ export type { EstimateInput, EstimateOptions } from './inspect.ts';
 
 export interface Estimate {
   readonly model: string;
-  /** Documents that were named, files of mails among them, and pages that may be found. */
+  /** Named documents, including attachments of mails, and pages that may be found. */
   readonly documents: Range;
   readonly filesRead: number;
-  /** The files that were read stand for all of them. */
+  /** Whether the figures are extrapolated from a sample. */
   readonly isSampled: boolean;
-  /** Of those that were read: as they are in the corpus already, or without usable text. */
+  /** Of the files read: already in the corpus as they are, or without usable text. */
   readonly unchanged: number;
   readonly unreadable: number;
-  /** Tokens of all texts that would be embedded, and those of them that were paid for before. */
+  /** Tokens of all texts to embed, and those that were paid for before. */
   readonly tokens: Range;
   readonly tokensSaved: number;
-  /** What a model that finds entities would be asked; null where rules find them. */
+  /** The requests to the entity model; null if rules find entities. */
   readonly extraction: ExtractionEstimate | null;
-  /** All of it. Null where the price of a model is not known. */
+  /** The total. Null if the price of a model is unknown. */
   readonly cents: Range | null;
   readonly seconds: Range;
 }
@@ -80,7 +79,7 @@ export async function estimateIngestion(
 
 const { pageTokens } = limits.estimate;
 
-/** What the extractor would be asked about files and pages. */
+/** Requests to the extractor for files and pages. */
 interface Asked {
   readonly input: Range;
   readonly output: Range;
@@ -91,7 +90,7 @@ function askedOf(
   { extractor }: EstimateOptions,
   { looks, all, found }: { looks: readonly Look[]; all: Total; found: Range },
 ): Asked {
-  /** A page that was not read is asked about as one passage. */
+  /** A page that was not read counts as one passage. */
   const ofPage = (of: keyof Tokens): Range =>
     mapRange(pageTokens, (tokenCount) => {
       const endOffset = tokenCount * charactersPerToken;
@@ -143,7 +142,7 @@ function pagesOf(named: number, crawlPagesMax: number | undefined): Range {
   return { least, likely: crawlPagesMax, most: crawlPagesMax };
 }
 
-/** Evenly spread, so that no folder is left out. */
+/** Evenly spread, so that no folder is missed. */
 function sampleOf(files: readonly NewSource[]): NewSource[] {
   const count = Math.min(files.length, limits.estimate.filesReadMax);
   return Array.from(
@@ -158,7 +157,7 @@ async function bytesOf(files: readonly NewSource[]): Promise<number> {
   return bytes;
 }
 
-/** The slowest part decides: reading, the provider's pace, or the pace of a site. */
+/** The slowest part decides: reading, the provider's rate limit, or that of a site. */
 function secondsOf(
   { embedder, tokensPerMinute }: EstimateOptions,
   work: { tokens: Range; asked: Asked; pages: Range; readMs: number },
@@ -174,7 +173,7 @@ function secondsOf(
   return {
     least: secondsAt('least'),
     likely: secondsAt('likely'),
-    // A site may be slower than we ask of it, and a provider than it promises.
+    // A site or a provider may be slower than expected.
     most: 2 * secondsAt('most'),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Looks at single files for an estimate: what reading, embedding and asking about each would take.
- * The files of a mail are looked at with it.
+ * Inspects single files for an estimate: the cost of reading, embedding and extracting each.
+ * Attachments of a mail are inspected with it.
  */
 import { stat } from 'node:fs/promises';
 import { toFailure } from '../../kernel/failure/failure.ts';
@@ -23,12 +23,12 @@ import type { Pipeline, StepContext } from '../pipeline.ts';
 import { askForFiles, filesOf, textOf } from '../step-memory.ts';
 
 export interface EstimateOptions {
-  /** Steps whose blobs go nowhere. */
+  /** Steps whose blobs are discarded. */
   readonly pipeline: Pipeline;
   readonly reader: Reader;
   readonly world: World;
   readonly embedder: Embedder;
-  /** One that costs something. */
+  /** A paid extractor. */
   readonly extractor?: Extractor | undefined;
   readonly tokensPerMinute: { readonly embedder: number; readonly extractor: number };
 }
@@ -37,19 +37,19 @@ export interface EstimateInput {
   readonly caller: string;
   readonly corpus: string;
   readonly sources: readonly NewSource[];
-  /** How many pages a crawl from these sources takes at most. */
+  /** The maximum number of pages of a crawl from these sources. */
   readonly crawlPagesMax?: number | undefined;
 }
 
 export interface Look {
   readonly outcome: 'new' | 'unchanged' | 'unreadable';
   readonly bytes: number;
-  /** Files of the mail that it is, and of the mails in it. */
+  /** Attachments of the mail, including those of nested mails. */
   readonly attached: number;
-  /** Tokens that would be paid for, and those that were before. */
+  /** Tokens to pay for, and those paid before. */
   readonly tokens: number;
   readonly saved: number;
-  /** The same of what a model would be asked for entities. */
+  /** The same for the entity model. */
   readonly asked: Tokens;
   readonly askedBefore: number;
   readonly ms: number;
@@ -93,7 +93,7 @@ interface Looking {
   readonly context: StepContext;
   /** Leaves the bytes in the context. */
   readonly fetch: () => Promise<void>;
-  /** How many mails it is in. */
+  /** The nesting depth in mails. */
   readonly depth: number;
 }
 
@@ -115,14 +115,14 @@ async function lookInto(
     };
     return { outcome: 'new', ...(await withFiles(options, own, { context, depth })) };
   } catch (error) {
-    // It would end in the inbox, and cost nothing; a defect of ours is not hidden behind that.
+    // It would end in the inbox and cost nothing; a defect of Pawl is rethrown.
     const failure = toFailure(error);
     if (failure.code === 'internal_error') throw failure;
     return { outcome: 'unreadable', ...none };
   }
 }
 
-/** The files of a mail are documents of their own, and cost what these cost. */
+/** Attachments are documents of their own, with their own cost. */
 async function withFiles(
   options: EstimateOptions,
   own: Paid,
@@ -187,7 +187,7 @@ async function countAsked(
   return { asked: { input: inputTokens, output: outputTokens }, askedBefore };
 }
 
-/** A document that is not there yet, and will not be. */
+/** A context for a document that will not be stored. */
 function contextOf(
   { reader, world }: EstimateOptions,
   { caller, corpus, source }: { caller: string; corpus: string; source: NewSource },
@@ -207,7 +207,7 @@ function contextOf(
       ...place,
       payer: { caller, corpus },
       documentId: documentIdOf(place.caller, place.corpus, source.source),
-      // What is at hand is extracted as a file is.
+      // Bytes at hand are extracted like a file.
       sourceKind: 'file',
       source: source.source,
       gate: null,
@@ -227,7 +227,7 @@ export async function sizeOf({ source, input }: NewSource): Promise<number | und
   try {
     return (await stat(source)).size;
   } catch {
-    // It was named a moment ago; what is gone since has no size, and would cost nothing.
+    // It was listed a moment ago; a file that is gone since has no size and costs nothing.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Numbers that are not known yet: between which they lie, and where most likely. */
+/** Estimated numbers: the range, and the most likely value. */
 export interface Range {
   readonly least: number;
   readonly likely: number;
@@ -30,7 +30,7 @@ export interface Total {
   readonly bytes: number;
 }
 
-/** Tokens follow the bytes; how far they stray from it in the sample is how far they may stray. */
+/** Tokens are proportional to bytes; the spread in the sample gives the range. */
 export function extrapolate<T extends { readonly bytes: number }>(
   looks: readonly T[],
   all: Total,

@@ -9,7 +9,7 @@ import {
   literalOf,
 } from './address.ts';
 
-/** Addresses that must never be reached by default, each with why. */
+/** Addresses that must never be reached by default, each with the reason. */
 const refused: readonly [address: string, class_: AddressClass, why: string][] = [
   ['0.0.0.0', 'private', 'this host'],
   ['0.1.2.3', 'private', 'this network'],
@@ -94,7 +94,7 @@ describe('an address', () => {
   }
 });
 
-/** Spellings of hosts in URLs, and what they are once the parser has read them. */
+/** Spellings of hosts in URLs, and the address that the parser makes of them. */
 const spellings: readonly [url: string, address: string][] = [
   ['http://2130706433/', '127.0.0.1'],
   ['http://0x7f000001/', '127.0.0.1'],

@@ -1,14 +1,14 @@
 /**
- * Which addresses may be connected to. The rule is positive: public unicast, and nothing else. An
- * IPv6 address must lie in the space that is given out to the public; whatever embeds an IPv4
- * address (mapped, compatible, translated, NAT64, 6to4, Teredo) lies outside of it or in a range
- * below, so a private address cannot be written in a way that passes.
+ * Decides which addresses may be connected to. This is an allowlist: only public unicast. An IPv6
+ * address must be in the globally allocated space; every form that embeds an IPv4 address (mapped,
+ * compatible, translated, NAT64, 6to4, Teredo) is outside of it or in a range below, so no notation
+ * of a private address passes.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 type Range = readonly [network: string, prefix: number];
 
-/** IPv4 that is not for the public: private, shared, reserved, for tests, for many at once. */
+/** IPv4 ranges that are not public: private, shared, reserved, test, multicast. */
 const refusedIpv4: readonly Range[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -31,10 +31,10 @@ const refusedIpv4: readonly Range[] = [
   ['240.0.0.0', 4],
 ];
 
-/** The only IPv6 space that is given out to the public. */
+/** The only IPv6 space that is allocated to the public. */
 const grantedIpv6: readonly Range[] = [['2000::', 3]];
 
-/** Inside of it: protocols (Teredo among them), documentation, 6to4, anycast for tests. */
+/** Exceptions inside it: protocols (including Teredo), documentation, 6to4, test anycast. */
 const refusedIpv6: readonly Range[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -43,7 +43,7 @@ const refusedIpv6: readonly Range[] = [
   ['3fff::', 20],
 ];
 
-/** Where clouds hand out credentials to whoever asks. No setting opens these. */
+/** Cloud metadata services, which hand out credentials. No setting allows these. */
 const neverAllowedIpv4: readonly Range[] = [
   ['100.100.100.200', 32],
   ['168.63.129.16', 32],
@@ -72,11 +72,11 @@ const lists = {
 
 /**
  * `public`: may be connected to. `private`: only if its exact host and port was allowed. `never`:
- * link-local and metadata addresses, whatever was allowed.
+ * link-local and metadata addresses, regardless of settings.
  */
 export type AddressClass = 'public' | 'private' | 'never';
 
-/** Of an address in its plain form, as resolvers and the URL parser give it. */
+/** For an address in plain form, as resolvers and the URL parser return it. */
 export function classifyAddress(address: string): AddressClass {
   // A zone (`fe80::1%eth0`) names an interface of this machine: never public.
   if (address.includes('%')) return 'never';
@@ -92,7 +92,7 @@ export function classifyAddress(address: string): AddressClass {
   return isGranted && !lists.refusedIpv6.check(address, 'ipv6') ? 'public' : 'private';
 }
 
-/** Ways to write an IPv4 address into an IPv6 one, by where its 32 bits stand. */
+/** Notations of an IPv4 address within an IPv6 one, by the position of its 32 bits. */
 const embeddings: readonly { readonly range: Range; readonly firstGroup: number }[] = [
   { range: ['::', 96], firstGroup: 6 },
   { range: ['::ffff:0:0', 96], firstGroup: 6 },
@@ -107,7 +107,7 @@ const embeddingLists = embeddings.map(({ range, firstGroup }) => ({
   firstGroup,
 }));
 
-/** None of these is ever public; it matters only whether an exception may open them. */
+/** None of these is ever public; this only decides whether an exception may allow them. */
 function embeddedIpv4(address: string): string | undefined {
   const found = embeddingLists.find(({ list }) => list.check(address, 'ipv6'));
   if (!found) return undefined;
@@ -115,9 +115,9 @@ function embeddedIpv4(address: string): string | undefined {
   return groups.flatMap((group) => [group >> 8, group & 0xff]).join('.');
 }
 
-/** The eight groups of an IPv6 address, in whichever form it is written. */
+/** The eight groups of an IPv6 address in any notation. */
 function groupsOf(address: string): number[] {
-  // The URL parser writes every form in the same one: hexadecimal groups, the longest gap as `::`.
+  // The URL parser normalizes every notation: hexadecimal groups, the longest gap as `::`.
   const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [head = '', tail] = plain.split('::');
   const read = (part: string): number[] =>
@@ -127,20 +127,20 @@ function groupsOf(address: string): number[] {
   return [...before, ...Array.from({ length: gap }, () => 0), ...after];
 }
 
-/** Names that mean this machine or this network, whatever a resolver says of them. */
+/** Names of this machine or network, regardless of what a resolver returns. */
 const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|intranet)$/;
 
-/** Names under which clouds serve their metadata. */
+/** Names of cloud metadata services. */
 const metadataName = /^(?:metadata|instance-data)(?:\.|$)|^metadata\.google\.internal$/;
 
-/** Of a host as the URL parser gives it: a name, an IPv4 address, or an IPv6 one in brackets. */
+/** For a host as the URL parser returns it: a name, an IPv4 address, or an IPv6 one in brackets. */
 export function classifyName(hostname: string): AddressClass {
   const name = hostname.replace(/\.$/, '');
   if (metadataName.test(name)) return 'never';
   return privateName.test(name) || !name.includes('.') ? 'private' : 'public';
 }
 
-/** The address, if the host is one and not a name. */
+/** The address, if the host is an address and not a name. */
 export function literalOf(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIPv4(bare) || isIPv6(bare) ? bare : undefined;
@@ -149,7 +149,7 @@ export function literalOf(hostname: string): string | undefined {
 /** Exact `host:port` pairs that may be reached although they are not public. */
 export type AllowedHosts = ReadonlySet<string>;
 
-/** Throws for an entry that is not `host:port`: configuration says so at the start. */
+/** Throws if an entry is not `host:port`: a wrong setting fails at the start. */
 export function allowedHosts(entries: readonly string[]): AllowedHosts {
   return new Set(
     entries.map((entry) => {

@@ -17,7 +17,7 @@ const html =
   (_, response) =>
     response.writeHead(200, { 'Content-Type': 'text/html', ...headers }).end(`<p>${text}</p>`);
 
-/** A site on loopback, a store, and a way to ingest one page of the one into the other. */
+/** A site on loopback, a store, and a function to ingest one page of the site. */
 async function setup(t: TestContext, pages: Record<string, Page>) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ async function setup(t: TestContext, pages: Record<string, Page>) {
     server.closeAllConnections();
     server.close();
   });
-  // Tests do not wait to be polite.
+  // Tests do not wait for politeness delays.
   await pawl.store.write((transaction) =>
     setGateLimits(transaction, { name: '127.0.0.1', concurrency: 2, intervalMs: 0 }, 0),
   );
@@ -76,7 +76,7 @@ describe('a page', () => {
     assert.equal(hits.length, 1);
   });
 
-  test('that robots.txt forbids is not asked for, not even after a redirect', async (t) => {
+  test('that robots.txt forbids is not requested, not even after a redirect', async (t) => {
     const { ingest, asked, pawl, origin } = await setup(t, {
       '/robots.txt': (_, response) => response.end('User-agent: PawlBot\nDisallow: /private'),
       '/way': (_, response) => response.writeHead(302, { Location: '/private/b' }).end(),
@@ -89,7 +89,7 @@ describe('a page', () => {
     assert.equal((await getRobots(pawl.store, origin))?.status, 200);
   });
 
-  test('is not asked for while robots.txt cannot be had, and that is tried again', async (t) => {
+  test('is not requested while robots.txt is unavailable, and is retried', async (t) => {
     const { ingest, asked } = await setup(t, {
       '/robots.txt': (_, response) => response.writeHead(503).end(),
       '/page': html('text'),
@@ -120,7 +120,7 @@ describe('a page', () => {
     assert.equal((await pawl.search('site', 'second')).length, 1);
   });
 
-  test('that could not be used is read again in full, whatever its version', async (t) => {
+  test('that could not be used is read again in full, ignoring its version', async (t) => {
     const seen: (string | undefined)[] = [];
     const page: { text: string; etag: string } = { text: 'good', etag: '"1"' };
     const { ingest } = await setup(t, {
@@ -147,7 +147,7 @@ describe('a page', () => {
     assert.equal((await pawl.search('site', 'café'))[0]?.text.includes('café crème'), true);
   });
 
-  test('that is compressed, and one that is no text', async (t) => {
+  test('may be compressed, and is refused if it is not text', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) =>
         response
@@ -163,7 +163,7 @@ describe('a page', () => {
     assert.match(String(failed?.message), /x-elf/);
   });
 
-  test('at an address inside is refused', async (t) => {
+  test('at a private address is refused', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) =>
         response.writeHead(302, { Location: 'http://169.254.169.254/latest' }).end(),
@@ -176,7 +176,7 @@ describe('a page', () => {
     assert.equal((await pawl.jobs()).length, jobs, 'no job was made of it');
   });
 
-  test('is asked for with its query, which no event and no error repeats', async (t) => {
+  test('is requested with its query, which no event and no error repeats', async (t) => {
     const { ingest, asked, pawl } = await setup(t, {
       '/way?token=SECRET': (_, response) =>
         response.writeHead(302, { Location: '/page?session=SECRET' }).end(),
@@ -213,7 +213,7 @@ describe('a page', () => {
 });
 
 describe('a domain', () => {
-  test('that defends itself is read slowly, and its other pages wait', async (t) => {
+  test('with an anti-bot signal is read slowly, and its other pages wait', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) => response.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
     });
@@ -227,7 +227,7 @@ describe('a domain', () => {
     });
   });
 
-  test('that defends itself is left alone from its very next page on', async (t) => {
+  test('with an anti-bot signal is paused from its very next page on', async (t) => {
     const { ingest, pawl, asked } = await setup(t, {
       '/page': (_, response) => response.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
       '/other': html('text'),
@@ -240,7 +240,7 @@ describe('a domain', () => {
     const apart = limits.fetch.guardedDomainIntervalMs;
     assert.ok((gate?.next_at ?? 0) >= before + apart);
     assert.ok((gate?.held_until ?? 0) >= before + apart);
-    // As if the other page had been let through before the site defended itself.
+    // As if the other page had passed the gate before the anti-bot signal.
     await pawl.store.write((transaction) =>
       transaction.run({
         text: 'UPDATE gates SET next_at = 0, held_until = held_until + 3600000',
@@ -253,7 +253,7 @@ describe('a domain', () => {
     assert.equal(asked.includes('/other'), false);
   });
 
-  test('that asks for time gets it for all of its pages', async (t) => {
+  test('that sends Retry-After is paused for all of its pages', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) => response.writeHead(429, { 'Retry-After': '120' }).end(),
     });
@@ -265,7 +265,7 @@ describe('a domain', () => {
     assert.ok((gate?.next_at ?? 0) >= before + 120_000);
   });
 
-  test('whose robots.txt asks for a distance is read at that distance', async (t) => {
+  test('whose robots.txt has a crawl delay is read with that delay', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/robots.txt': (_, response) => response.end('User-agent: *\nCrawl-delay: 7'),
       '/page': html('text'),

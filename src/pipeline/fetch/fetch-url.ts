@@ -1,7 +1,7 @@
 /**
- * `fetched` for a URL: robots.txt is asked, the page is read, its bytes are put away. Whatever the
- * site answered, what was learned on the way is written with the outcome: its rules, its pace, the
- * version of the page.
+ * `fetched` for a URL: checks robots.txt, reads the page and stores its bytes. With any outcome,
+ * what was learned is written in the same commit: robots.txt, the rate limit, the version of the
+ * page.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure, isAntiBot, toFailure } from '../../kernel/failure/failure.ts';
@@ -34,15 +34,15 @@ import { type Visitor, visitor } from './visit.ts';
 export interface UrlReader {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
-  /** Who looks for the links of a crawl; this thread, where nothing is said. */
+  /** Finds the links of a crawl; this thread does if absent. */
   readonly finder?: LinkFinder | undefined;
-  /** Absent: no page's scripts are run. */
+  /** If absent, page scripts are not run. */
   readonly rendering?: Rendering | undefined;
-  /** Who makes the visit; this process, where nothing is said. */
+  /** Makes the visit; this process does if absent. */
   readonly visitor?: Visitor | undefined;
-  /** Domains that may be read faster or slower than others. */
+  /** Rate limits of single domains. */
   readonly paces?: Paces | undefined;
-  /** Somebody is configured who transcribes recordings. */
+  /** Whether a transcription provider is configured. */
   readonly hasTranscribers?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
   }
 }
 
-/** The site may have defended itself after this page was let through its gate. */
+/** The site may have sent an anti-bot signal after this page passed its gate. */
 async function checkHeld({ item: { gate }, reader }: StepContext, now: number): Promise<void> {
   const until = gate === null ? 0 : await heldUntil(reader, gate);
   if (until <= now) return;
@@ -93,12 +93,12 @@ async function checkHeld({ item: { gate }, reader }: StepContext, now: number): 
   throw new Failure('domain_held', message, { retryAfterMs: until - now });
 }
 
-/** A crawl needs the page itself, for its links, even where nothing has changed. */
+/** A crawl needs the page itself, for its links, even if it has not changed. */
 async function validatorsFor({ item, reader }: StepContext, crawl: unknown): Promise<Known> {
   return item.force || crawl ? undefined : currentValidators(reader, item.documentId);
 }
 
-/** Recordings go to whoever transcribes, which takes hours: only the cheap lane waits so long. */
+/** Transcription takes hours, and only the batch lane waits that long. */
 export async function takesRecordings(
   { item, reader }: StepContext,
   { hasTranscribers = false }: Pick<UrlReader, 'hasTranscribers'>,
@@ -106,14 +106,14 @@ export async function takesRecordings(
   return hasTranscribers && (await isCheapLane(reader, item.jobId));
 }
 
-/** The page as text, where it is one whose links may be followed. */
+/** The page as text, if its links may be followed. */
 function htmlOf({ answer, content }: Shown): string | undefined {
   const { mediaType, bytes } = content;
   const isFollowed = !/\b(?:nofollow|none)\b/i.test(answer.headers.get('x-robots-tag') ?? '');
   return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
 }
 
-/** The page is new to us: its bytes are put away before the click says that they are ours. */
+/** New content: its bytes are stored before the commit refers to them. */
 async function taken(
   { item, scratch }: StepContext,
   { answer, content, isRendered, detail }: Shown,
@@ -121,14 +121,14 @@ async function taken(
 ): Promise<StepResult> {
   const { mediaType, bytes, charset } = content;
   const at = await putAway(content, blobs);
-  // Text has become UTF-8 on the way, whatever it came as.
+  // Text has been converted to UTF-8.
   const stored = charset === undefined ? null : 'utf-8';
   scratch.set('source', { bytes, mediaType, charset: stored });
   return {
     detail: { media_type: mediaType, ...(charset && { charset }), ...detail },
     effect: async (transaction, now) => {
       await writeFetch(transaction, { ...at, generation_id: item.id, charset: stored });
-      // The version of a shell says nothing of what its scripts fill it with.
+      // The version of a shell says nothing about the content that its scripts load.
       const known = isRendered ? { etag: null, last_modified: null } : {};
       await writeValidators(transaction, { ...validatorsOf(item, answer, now), ...known });
       return undefined;
@@ -136,7 +136,7 @@ async function taken(
   };
 }
 
-/** The site says that nothing has changed since the content that is indexed. */
+/** The site says that nothing has changed since the indexed content. */
 function confirmed(item: PipelineItem, answer: Answer, known: Known): StepResult {
   if (!known) throw new Failure('bad_response', `${answer.url.host} answered 304 unasked`);
   return {
@@ -180,7 +180,7 @@ interface Visit {
   readonly discovery?: Discovery | undefined;
 }
 
-/** Adds to the outcome what the visit has taught. */
+/** Adds what the visit has learned to the outcome. */
 function withVisit(result: StepResult, visit: Visit): StepResult {
   const { item, robots } = visit;
   return {
@@ -215,7 +215,7 @@ function toldRedirect({ from, to, ...rest }: Redirect): Redirect {
   return { ...rest, from: redact(from), to: redact(to) };
 }
 
-/** The domain's answer decides how fast the rest of it is read. */
+/** The response of a domain sets the rate limit for its next pages. */
 async function setPace(
   transaction: Transaction,
   gate: string,
@@ -232,7 +232,7 @@ async function setPace(
   const { crawlDelayMs } = robots;
   const pace = paceAfter({ current, failure, crawlDelayMs, normal: paces?.[gate] });
   const restMs = restAfter(failure, pace?.intervalMs ?? current.intervalMs);
-  // First the rest, then the limits: these let the next items through.
+  // First the pause, then the limits: the latter let the next items through.
   if (restMs > 0) await holdGate(transaction, { name: gate, until: now + restMs });
   if (!pace) return [];
   await setGateLimits(transaction, { ...pace, name: gate }, now);
@@ -242,8 +242,8 @@ async function setPace(
 }
 
 /**
- * What the site asked of one request, it asks of all. One that defends itself is left alone for the
- * new distance, beginning with its very next page.
+ * A wait that the site demands of one request applies to all. After an anti-bot signal the domain
+ * is paused for the new delay, starting with its very next page.
  */
 function restAfter(failure: Failure | undefined, intervalMs: number): number {
   if (!failure) return 0;

@@ -49,7 +49,7 @@ function setup(t: TestContext): Setup {
   return { directory, blobs, context, fetch };
 }
 
-test('a file is stored as it is, and handed on in memory', async (t) => {
+test('a file is stored as it is, and passed on in memory', async (t) => {
   const { directory, blobs, context, fetch } = setup(t);
   const path = join(directory, 'a.md');
   const text = '# Ä\r\n'.repeat(limits.document.rowBytesMax);
@@ -62,14 +62,14 @@ test('a file is stored as it is, and handed on in memory', async (t) => {
   assert.equal((context.scratch.get('source') as { mediaType: string }).mediaType, 'text/markdown');
 });
 
-test('a file without bytes is an empty source', async (t) => {
+test('a file of zero bytes is an empty source', async (t) => {
   const { directory, fetch } = setup(t);
   const path = join(directory, 'empty.md');
   writeFileSync(path, '');
   assert.equal(await fetch(path), 'empty_source');
 });
 
-test('a file that is no text is not supported, and not stored', async (t) => {
+test('a file that is not text is not supported, and not stored', async (t) => {
   const { directory, blobs, fetch } = setup(t);
   const path = join(directory, 'picture.md');
   writeFileSync(path, new Uint8Array([137, 80, 78, 71, 0, 1]));
@@ -77,7 +77,7 @@ test('a file that is no text is not supported, and not stored', async (t) => {
   assert.deepEqual(blobs, []);
 });
 
-test('a file beyond the bound is refused before it is read', async (t) => {
+test('a file above the size limit is refused before it is read', async (t) => {
   const { directory, blobs, fetch } = setup(t);
   const path = join(directory, 'large.txt');
   writeFileSync(path, 'x');
@@ -93,7 +93,7 @@ test('a file that is not there is missing, and a folder cannot be read', async (
   assert.equal(await fetch(join(directory, 'folder')), 'source_unreadable');
 });
 
-test('a pipe is no file, and nobody waits for who would write to it', async (t) => {
+test('a pipe is not a file, and opening it does not block', async (t) => {
   const { directory, fetch } = setup(t);
   const path = join(directory, 'pipe.md');
   execFileSync('mkfifo', [path]);

@@ -1,4 +1,4 @@
-/** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
+/** `fetched`: stores the raw bytes of the source, so that they are the same after a crash. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -36,7 +36,7 @@ async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepR
   return kept(context, content, await putAway(content, reader.blobs));
 }
 
-/** Records what the bytes are and where they have been put away. */
+/** Records the type of the bytes and where they are stored. */
 function kept({ item, scratch }: StepContext, content: Content, at: PutAway): StepResult {
   scratch.set('source', content);
   return {
@@ -47,7 +47,7 @@ function kept({ item, scratch }: StepContext, content: Content, at: PutAway): St
   };
 }
 
-/** Bytes with their type, by their name and by a look at them. */
+/** Bytes with their type, by name and by content. */
 export function typed(source: string, bytes: Uint8Array, areRecordingsTaken = false): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
   const mediaType = mediaTypeOf(source, bytes);
@@ -58,10 +58,13 @@ export function typed(source: string, bytes: Uint8Array, areRecordingsTaken = fa
   throw unsupported(source, mediaType);
 }
 
-/** To open a pipe or a device could wait for ever, if it were allowed to wait. */
+/** Opening a pipe or a device could block for ever without O_NONBLOCK. */
 const atOnce = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
+/**
+ * Reads a file that may change or be huge: never more than the limit, regardless of its reported
+ * size.
+ */
 export async function readBounded(path: string): Promise<Uint8Array> {
   const file = await open(pathOfSource(path), atOnce);
   try {
@@ -82,7 +85,7 @@ export async function readBounded(path: string): Promise<Uint8Array> {
   }
 }
 
-/** An upload was stored with its job: there is only to see what it is. */
+/** The bytes of an upload were stored with its job: only their type is determined. */
 async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);
@@ -104,7 +107,7 @@ async function fetchAttachment(context: StepContext, from: UrlReader): Promise<S
   return kept(context, content, await putAway(content, from.blobs));
 }
 
-/** Inline documents were stored with their job: there is only to see that they are not empty. */
+/** Inline documents were stored with their job: they are only checked for content. */
 async function fetchInline(context: StepContext): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);

@@ -1,7 +1,7 @@
 /**
- * A path as a source, and back. Names on disk are bytes, sources are text: a path that is not
- * UTF-8 is written as a `file:` address, in which such bytes are escaped. Absolute paths begin with
- * a slash, or with the letter of a drive, so that the two cannot be confused.
+ * Converts between paths and sources. File names are bytes, sources are text: a path that is not
+ * UTF-8 is written as a `file:` URL with escaped bytes. Absolute paths begin with a slash or a
+ * drive letter, so the two cannot be confused.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -15,7 +15,7 @@ export function sourceOfPath(path: Buffer): string {
   return `${scheme}${escaped.join('')}`;
 }
 
-/** What the file system takes for it. */
+/** The path for the file system. */
 export function pathOfSource(source: string): string | Buffer {
   if (!source.startsWith(`${scheme}/`)) return source;
   const parts = source.slice(scheme.length).split(/(%[0-9a-f]{2})/i);
@@ -26,7 +26,7 @@ export function pathOfSource(source: string): string | Buffer {
   );
 }
 
-/** Printable ASCII but the sign that escapes. */
+/** Printable ASCII except the escape character. */
 function isPlain(byte: number): boolean {
   return byte > 0x20 && byte < 0x7f && byte !== 0x25;
 }

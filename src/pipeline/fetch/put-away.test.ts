@@ -11,7 +11,7 @@ function blobStore(): { readonly blobs: BlobStore; readonly kept: Uint8Array[] }
   return { kept, blobs: { put, get: async () => new Uint8Array() } };
 }
 
-test('a few bytes stand in the row, under the key that they would have as a blob', async () => {
+test('small content is stored in the row, under the key it would have as a blob', async () => {
   const { blobs, kept } = blobStore();
   const bytes = new Uint8Array(limits.document.rowBytesMax).fill(7);
   const row = await putAway({ bytes, mediaType: 'text/html' }, blobs);
@@ -21,7 +21,7 @@ test('a few bytes stand in the row, under the key that they would have as a blob
   assert.deepEqual(kept, []);
 });
 
-test('more bytes, and all that others are to hear, are a blob', async () => {
+test('larger content and recordings are stored as a blob', async () => {
   const { blobs, kept } = blobStore();
   const large = new Uint8Array(limits.document.rowBytesMax + 1);
   const page = await putAway({ bytes: large, mediaType: 'text/html' }, blobs);

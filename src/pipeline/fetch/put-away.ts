@@ -1,4 +1,4 @@
-/** Where fetched bytes are kept, so that they are the same after a crash. */
+/** Stores fetched bytes, so that they are the same after a crash. */
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -13,8 +13,8 @@ export interface Content {
 export type PutAway = Pick<FetchRow, 'blob_key' | 'bytes' | 'media_type' | 'body'>;
 
 /**
- * A few bytes go with the click itself: as a file they would cost two flushes more. What is heard
- * by others is always a file, since it is handed to them by its key.
+ * Small content is stored in the commit itself: as a file it would cost two more flushes. A
+ * recording is always a file, since it is passed to a transcriber by its key.
  */
 export async function putAway({ bytes, mediaType }: Content, blobs: BlobStore): Promise<PutAway> {
   const isFew = bytes.length <= limits.document.rowBytesMax && !isRecording(mediaType);

@@ -1,9 +1,9 @@
-/** Reading URLs: parsed once, decided on the parsed result, and written in one canonical form. */
+/** Parses URLs once, decides on the parsed result, and writes one canonical form. */
 import { getDomain } from 'tldts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 
-/** Reads what someone typed, or what a server redirects to. */
+/** Parses a URL from a user or from a redirect. */
 export function readUrl(text: string, parent?: string): URL {
   const shown = JSON.stringify(text.slice(0, 100));
   if (text.length > limits.fetch.urlCharactersMax) {
@@ -27,7 +27,7 @@ export function readUrl(text: string, parent?: string): URL {
   return url;
 }
 
-/** What DNS can carry: labels of up to 63 characters, 253 in all. */
+/** DNS limits: labels of up to 63 characters, 253 in total. */
 function isHostname(hostname: string): boolean {
   if (hostname.startsWith('[')) return true;
   const name = hostname.replace(/\.$/, '');
@@ -37,7 +37,7 @@ function isHostname(hostname: string): boolean {
   );
 }
 
-/** Parameters that say where a reader came from, and nothing about what is read. */
+/** Tracking parameters, which do not affect the content. */
 const trackingParameter = new RegExp(
   `^(?:utm_[^=]*|${[
     ...['gclid', 'gclsrc', 'dclid', 'wbraid', 'gbraid', '_ga', '_gl', 'fbclid', 'igshid', 'igsh'],
@@ -48,9 +48,9 @@ const trackingParameter = new RegExp(
 );
 
 /**
- * One form for all spellings of an address that lead to the same page: the host in lower case and
- * without its closing dot, no default port, no fragment, no tracking parameters, percent-encoding
- * only where it means something. The order of the other parameters is kept: servers may heed it.
+ * One form for all spellings of an address: the host in lower case without a final dot, no default
+ * port, no fragment, no tracking parameters, percent-encoding only where it has a meaning. The
+ * order of the other parameters is kept: servers may depend on it.
  */
 export function canonicalUrl(url: URL): string {
   const host = url.host.replace(/\.(?=:|$)/, '');
@@ -71,9 +71,9 @@ export function normalEncoding(text: string): string {
 }
 
 /**
- * The site that an address belongs to, for being polite to it as a whole: the part of the name that
- * its owner registered (`example.co.uk`, `someone.github.io`), or the host itself where there is
- * none, as for addresses and for names inside a network.
+ * The site of an address, the unit of politeness: the registered part of the name (`example.co.uk`,
+ * `someone.github.io`), or the host itself if there is none, as for addresses and for internal
+ * names.
  */
 export function gateOf(url: URL): string {
   return getDomain(url.hostname, { allowPrivateDomains: true }) ?? url.hostname;

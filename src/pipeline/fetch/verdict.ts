@@ -1,9 +1,9 @@
-/** What a site's answer means: its content, or the failure that stands for its status. */
+/** Maps a site's response to its content, or to a failure. */
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
 import { retryAfterMs } from './http/retry-after.ts';
 
 export interface Answer {
-  /** Where the last redirect led. */
+  /** The address after the last redirect. */
   readonly url: URL;
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -18,14 +18,14 @@ export interface Redirect {
   readonly from: string;
   readonly status: number;
   readonly to: string;
-  /** From https to http: followed, as browsers do, but written down. */
+  /** From https to http: followed, as browsers do, but recorded. */
   readonly isDowngrade: boolean;
 }
 
 /**
- * Signs that a site defends itself against robots. A row matches when everything it names does; the
- * first row that matches decides. Signs in the body are looked for only where the status is one of
- * an error, because a page may talk about captchas without being one.
+ * Signs of an anti-bot defence. A row matches if everything it names does; the first matching row
+ * decides. The body is checked only for error statuses, because a page may mention captchas without
+ * being one.
  */
 interface Sign {
   readonly code: Extract<FailureCode, 'captcha' | '403_waf' | '503_shield'>;
@@ -76,7 +76,7 @@ const byStatus: Readonly<Record<number, FailureCode>> = {
   429: 'http_429',
 };
 
-/** Undefined: the answer is content, or says that nothing has changed. */
+/** Undefined if the response is content, or says that nothing has changed. */
 export function failureOf(answer: Answer, now: number): Failure | undefined {
   const { status, headers, url } = answer;
   const code = signOf(answer)?.code ?? codeOf(status);

@@ -1,7 +1,6 @@
 /**
- * One visit to a page: robots.txt is asked, the page is read, and a browser shows it where it needs
- * that. Nothing is stored here, so it is all the same whether this process makes the visit or a
- * scraper somewhere else.
+ * One visit to a page: checks robots.txt, reads the page, and renders it in a browser if needed.
+ * Nothing is stored here, so the visit may be made by this process or by a scraper elsewhere.
  */
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -23,7 +22,7 @@ export interface VisitRequest {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. Without a page and without a failure, nothing has changed since the last. */
+/** The outcome of a visit. Without a page and without a failure, nothing has changed. */
 export type Visit =
   | { readonly answer: Answer; readonly shown?: Shown; readonly failure?: undefined }
   | { readonly answer: Answer | undefined; readonly shown?: undefined; readonly failure: Failure };

@@ -1,6 +1,6 @@
 /**
- * `indexed`: the search rows are written and the generation becomes the current one, in one
- * transaction. Until then readers see the old generation; from then on the new one.
+ * `indexed`: writes the search rows and makes the generation current, in one transaction. Until
+ * then readers see the old generation, afterwards the new one.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { NewEvent } from '../../observe/event.ts';
@@ -37,7 +37,7 @@ export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): S
   };
 }
 
-/** Of a long text some at a time, so that others have their turn. */
+/** A long text is packed in slices, so that the event loop is not blocked. */
 async function wordsOf(
   chunks: readonly WordRow[],
   title: string,
@@ -51,7 +51,7 @@ async function wordsOf(
   return Buffer.concat(packed);
 }
 
-/** What the corpus has come to need since `persisted` is in the sinks, too, before the flip. */
+/** Vectors that the corpus needs since `persisted` are also in the sinks before the flip. */
 async function deliverAdded(
   { item, reader, signal }: StepContext,
   sinks: readonly Sink[],
@@ -64,7 +64,7 @@ async function deliverAdded(
   return deliver(ofVectors, { generation, models, signal });
 }
 
-/** What a generation gets at its flip. */
+/** What a flip writes for a generation. */
 interface Parts extends CompleteVectors {
   readonly delivered: readonly SinkDelivery[];
   readonly chunkCount: number;
@@ -106,8 +106,8 @@ function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult 
 }
 
 /**
- * `done`: what the current generation has replaced is gone, first from the sinks. So are files that
- * a mail no longer has.
+ * `done`: removes what the current generation has replaced, first from the sinks. Also removes
+ * attachments that a mail no longer has.
  */
 export function pruneStep(sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {

@@ -1,7 +1,7 @@
 /**
- * What a batch brought for a step is banked before the step goes on: the answers that are of use
- * are kept, all are charged, and their lines are gone, in one commit. Whatever happens after it,
- * none of them is paid for again, by this document or by any other that asks the same.
+ * Batch results for a step are stored before the step continues: in one commit, usable answers are
+ * stored, all are charged, and their lines are deleted. After that commit, none of them is paid
+ * again, by this document or by any other with the same request.
  */
 import { type BlobStore, getPart } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -12,12 +12,12 @@ import type { ResultRow } from '../../store/money/paid-answers.ts';
 import type { Answer, PaidAnswers, Purchase } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 
-/** What a batch says to one question. */
+/** The response of a batch to one request. */
 export interface Reply {
   readonly text?: string;
   readonly vector?: readonly number[];
   readonly language?: string;
-  /** Of a recording. */
+  /** For a recording. */
   readonly duration_ms?: number;
   readonly tokens_in?: number;
   readonly tokens_out?: number;
@@ -28,34 +28,34 @@ export interface Banking {
   readonly blobs: BlobStore;
   readonly paidAnswers: PaidAnswers;
   readonly purchase: Purchase;
-  /** What is kept of a reply; throws a failure where the reply is of no use. */
+  /** The value to store; throws a failure if the response is unusable. */
   readonly read: (reply: Reply) => Uint8Array;
-  /** What a reply costs, where it is not paid by its tokens. */
+  /** The cost of a response, if it is not charged by tokens. */
   readonly centsOf?: ((reply: Reply) => number | undefined) | undefined;
 }
 
 export type BankedItem = Pick<PipelineItem, 'id' | 'jobId' | 'payer' | 'source'>;
 
-/** Keeps what has come for a step of an item, and charges for it. None of the lines is open. */
+/** Stores and charges the results for a step of an item. None of the lines is open. */
 export type Bank = (item: BankedItem, lines: readonly LineRow[]) => Promise<Banked>;
 
-/** A step of the cheap lane. */
+/** A step of the batch lane. */
 export interface LaneStep {
   readonly run: StepFunction;
-  /** The same that the step does first, for an item that is not about to run it. */
+  /** Does what the step does first, for an item that is not about to run it. */
   readonly bank: Bank;
 }
 
 export interface Banked {
-  /** What was paid for just now, by its key. */
+  /** Answers that were just paid for, by key. */
   readonly paid: ReadonlyMap<string, ResultRow>;
-  /** Why the step cannot go on: a line failed, or its reply is of no use. */
+  /** Why the step cannot continue: a line failed, or its response is unusable. */
   readonly failure: Failure | undefined;
 }
 
 /**
- * The batch has not answered all of them: an item that was canceled or had run out of time, and is
- * retried, finds its questions still under way.
+ * Whether the batch still has open requests: a retried item that was canceled or timed out may find
+ * its requests still in progress.
  */
 export function isUnderWay(lines: readonly LineRow[]): boolean {
   return lines.some(({ status }) => status === 'open');
@@ -86,7 +86,7 @@ interface ReadLine {
   readonly failure: Failure | undefined;
 }
 
-/** Some at a time: each is a file that is opened, or a request to a bucket. */
+/** A few at a time: each is an open file, or a request to a bucket. */
 async function readLines(lines: readonly LineRow[], banking: Banking): Promise<ReadLine[]> {
   const read: ReadLine[] = [];
   const { concurrencyMax } = limits.batch;
@@ -134,7 +134,9 @@ async function replyOf(line: LineRow, blobs: BlobStore): Promise<Reply> {
   return JSON.parse(new TextDecoder().decode(await getPart(blobs, key, { at, bytes })));
 }
 
-/** What was answered is kept by now; what failed goes, so that only that is asked for anew. */
+/**
+ * Good answers are stored by now. Failed lines are deleted, so that only they are requested again.
+ */
 export function refuse({ item }: StepContext, step: string, failure: Failure): StepResult {
   return {
     failure,

@@ -1,7 +1,6 @@
 /**
- * Steps of the cheap lane. The first run of such a step leaves its questions to a batch task, all
- * but those that were answered before; the next run finds the answers and goes on as if the
- * provider had answered at once.
+ * Steps of the batch lane. The first run of such a step hands its requests to a batch task, except
+ * those answered before; the next run finds the answers and continues like the live lane.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -38,8 +37,8 @@ export interface LaneModel {
   /** Where texts are sent. */
   readonly origin?: Origin | undefined;
   /**
-   * Whether some process sends questions for this model to a batch; always, where absent. Answers
-   * that a batch has brought are used in either case: the live lane would pay for them again.
+   * Whether some process sends requests for this model to a batch; always, if absent. Answers that
+   * a batch has brought are used in either case: the live lane would pay for them again.
    */
   readonly isServed?: ((reader: Reader) => Promise<boolean>) | undefined;
 }
@@ -47,16 +46,16 @@ export interface LaneModel {
 export interface LaneOptions {
   readonly lane: LaneModel;
   readonly blobs: BlobStore;
-  /** Where answers are kept. */
+  /** The paid-answer cache. */
   readonly paidAnswers: PaidAnswers;
-  /** What the step is in the other lane. */
+  /** The same step in the live lane. */
   readonly normal: StepFunction;
 }
 
 interface Question {
   readonly key: string;
   readonly request: LaneRequest;
-  /** About as many as the model will count. */
+  /** An estimate of the model's token counts. */
   readonly tokens: Tokens;
 }
 
@@ -67,9 +66,12 @@ interface Deferring extends LaneOptions {
   readonly use: OriginUse;
   readonly taskType: string;
   readonly priceSetting: string;
-  /** What is to be asked, in order; undefined where that is not for the batch to answer. */
+  /** The requests, in order; undefined if the batch is not responsible for them. */
   readonly questions: (context: StepContext) => Promise<readonly Question[] | undefined>;
-  /** For the replies of one document: what is kept of each; throws where one is of no use. */
+  /**
+   * Creates a reader for the responses of one document: it returns what to store, and throws if a
+   * response is unusable.
+   */
   readonly reader: () => (reply: Reply) => Uint8Array;
   readonly work: (context: StepContext, known: Known) => Promise<StepResult | undefined>;
 }
@@ -96,7 +98,7 @@ function deferring(options: Deferring): LaneStep {
       if (lane.isServed && !(await lane.isServed(reader))) return normal(context);
       const wanted = [...missing.values()];
       const effect = await checkLane(context, options);
-      // Where it may not be spent, the job is paused before the batch hears of it.
+      // If the budget does not allow it, the job is paused before the batch is created.
       await paidAnswers.reserve(purchase, sumOf(wanted));
       const requests = wanted.map(({ request }) => request);
       return { deferred: { taskType, model: lane.model, requests, effect } };
@@ -107,7 +109,7 @@ function deferring(options: Deferring): LaneStep {
   return { run, bank };
 }
 
-/** The batch is asked at the address of the corpus, or not at all. */
+/** The batch is sent to the address of the corpus, or not at all. */
 async function checkLane({ item, reader }: StepContext, { use, lane }: Deferring) {
   const { caller, corpus } = item;
   const { model, origin } = lane;
@@ -137,7 +139,7 @@ interface Account {
   readonly lane: LaneModel;
 }
 
-/** What was paid, what the same would have cost at once, and what was not paid again. */
+/** What was paid, the live price of the same, and what was not paid again. */
 function account(
   { item }: StepContext,
   { detail, effect }: StepResult,
@@ -145,7 +147,7 @@ function account(
 ): StepResult {
   const unseen = new Set(paid.keys());
   const spent = sumOf([...paid.values()].map(counted));
-  // As in the other lane: what was kept is saved, and what a document says twice.
+  // As in the live lane: cached answers and repetitions within a document are saved.
   const saved = sumOf(
     asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
   );
@@ -153,7 +155,7 @@ function account(
   const savedCents = centsFor(saved, purchase);
   return {
     model: lane.model,
-    // It is charged already, with the answers themselves: here it is only told.
+    // Already charged with the answers: here it is only reported.
     detail: {
       ...detail,
       lane: 'cheap',
@@ -190,7 +192,7 @@ function sumOf(list: readonly Counted[]): Tokens {
   return { input: sum('input'), output: sum('output') };
 }
 
-/** `entity_extracted`, with the questions to the model left to a completion task. */
+/** `entity_extracted` with its model requests handed to a completion task. */
 export function deferredEntityStep(options: LaneOptions): LaneStep {
   const { model } = options.lane;
   return deferring({
@@ -224,7 +226,7 @@ async function questionsAbout(context: StepContext): Promise<CompletionRequest[]
   return text === undefined || !pieces ? undefined : questionsOf({ text, pieces });
 }
 
-/** The same text asks the same questions: each is answered as the batch answered it. */
+/** The same text gives the same requests: each gets the batch's answer. */
 function replaying(model: string, known: Known): Completer {
   return {
     model,
@@ -241,13 +243,13 @@ function replaying(model: string, known: Known): Completer {
 }
 
 export interface EmbeddingLaneOptions extends LaneOptions {
-  /** As vectors are stored. */
+  /** The storage format of vectors. */
   readonly encode: (vector: readonly number[]) => Uint8Array;
-  /** The name under which vectors of the model are compared, if it is not the provider's. */
+  /** The name under which vectors of the model are compared, if it differs from the provider's. */
   readonly storedModel?: string | undefined;
 }
 
-/** `embedded`, with the texts left to an embedding task. */
+/** `embedded` with its texts handed to an embedding task. */
 export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
   const { lane, encode, storedModel = lane.model } = options;
   return deferring({
@@ -257,7 +259,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
     taskType: 'embedding',
     priceSetting: 'PAWL_EMBEDDER_PRICE',
     questions: async (context) => {
-      // A corpus that was begun with another model keeps it.
+      // A corpus that was started with another model keeps it.
       const { model } = await getCorpusSettings(context.reader, context.item);
       if (model !== null && model !== storedModel) return undefined;
       const chunks = await chunksOf(context);
@@ -289,7 +291,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
   });
 }
 
-/** The first vector of a document says how long they are: one that differs must not be kept. */
+/** The first vector of a document sets the length: a different one must not be stored. */
 function vectorReader(encode: EmbeddingLaneOptions['encode']): (reply: Reply) => Uint8Array {
   let length: number | undefined;
   return ({ vector = [] }) => {

@@ -1,6 +1,6 @@
 /**
- * Recordings in the cheap lane: `content_extracted` is left to a transcription task, and the
- * transcript becomes the text of the document. A recording that fails fails its item only.
+ * Recordings in the batch lane: `content_extracted` is handed to a transcription task, and the
+ * transcript becomes the text of the document. A failed recording fails only its item.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -28,20 +28,20 @@ import type {
 import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {
-  /** Who transcribes what stands at an address; undefined: nobody who is configured. */
+  /** The provider that transcribes an address; undefined if none is configured. */
   transcriberOf(address: string): string | undefined;
-  /** What an hour of sound costs there, in cents, if it is known. */
-  /** Where it is reached; undefined: only its adapter knows. */
+  /** The address of the provider; undefined if only its adapter knows it. */
   urlOf?(transcriber: string): string | undefined;
+  /** The price of an hour of audio in cents, if it is known. */
   hourPriceOf(transcriber: string): { batch: number; normal: number } | undefined;
 }
 
 export interface RecordingOptions extends RecordingLane {
   readonly blobs: BlobStore;
-  /** Where transcripts are kept. */
+  /** The paid-answer cache, which stores transcripts. */
   readonly paidAnswers: PaidAnswers;
   readonly parser: Parser;
-  /** What the step is for all that is no recording. */
+  /** The step for everything that is not a recording. */
   readonly normal: StepFunction;
 }
 
@@ -88,7 +88,7 @@ export function recordingStep(options: RecordingOptions): LaneStep {
   return { run, bank };
 }
 
-/** Recordings of a corpus are sent to one transcriber until somebody accepts another. */
+/** Recordings of a corpus are sent to one transcriber until a person accepts another. */
 function checkTranscriber(
   { item: { caller, corpus }, reader }: StepContext,
   model: string,
@@ -108,27 +108,29 @@ function purchaseOf(item: Purchase['item'], model: string): Purchase {
 
 const bytesPerSecond = limits.batch.recordingBytesPerSecond;
 
-/** How much sound of a kind has in a second, at least. */
+/** The minimum bytes per second of each audio format. */
 const rates: readonly (readonly [RegExp, number])[] = [
   [/^video\//, bytesPerSecond.video],
   [/wav|aiff|flac|basic|pcm/, bytesPerSecond.plain],
   [/./, bytesPerSecond.packed],
 ];
 
-/** About how long a recording is; rather too long than too short. */
+/** Estimates the length of a recording, rather too long than too short. */
 function guessOf({ media_type, bytes }: FetchRow): Pick<Transcript, 'duration_ms'> {
   const [, rate = bytesPerSecond.packed] = rates.find(([kind]) => kind.test(media_type)) ?? [];
   return { duration_ms: (bytes / rate) * 1000 };
 }
 
-/** What is kept of a recording. */
+/** The stored result of a recording. */
 interface Transcript {
   readonly text: string;
   readonly language?: string | undefined;
   readonly duration_ms?: number | undefined;
 }
 
-/** One without words is not kept: a retry by a person has the recording heard anew. */
+/**
+ * A transcript without words is not stored: a retry by a person transcribes the recording again.
+ */
 function readTranscript({ text = '', language, duration_ms }: Reply, source: string): Uint8Array {
   if (text.trim() === '') {
     throw new Failure('no_usable_content', `the transcript of ${source} has no words`);
@@ -143,11 +145,11 @@ function transcriptOf({ value }: ResultRow): Transcript {
 interface Writing {
   readonly options: RecordingOptions;
   readonly heardBy: string;
-  /** False: it was paid for before. */
+  /** False if it was paid for before. */
   readonly isPaid: boolean;
 }
 
-/** The transcript becomes the text of the document. */
+/** Makes the transcript the text of the document. */
 async function write(
   context: StepContext,
   transcript: Transcript,
@@ -171,7 +173,7 @@ async function write(
       ...result.detail,
       lane: 'cheap',
       ...(transcript.duration_ms !== undefined && { recording_ms: transcript.duration_ms }),
-      // It is charged already, with the transcript itself: here it is only told.
+      // Already charged with the transcript: here it is only reported.
       ...(isPaid && { cost_cents: cents ?? null }),
       ...(normal !== undefined && { normal_cost_cents: normal }),
       ...(savedCents > 0 && { saved_cents: savedCents }),
@@ -192,7 +194,7 @@ function priceIn({ hourPriceOf }: RecordingLane, transcriber: string | undefined
   return transcriber === undefined ? undefined : hourPriceOf(transcriber);
 }
 
-/** Undefined where the price is not known, or nobody has said how long it is. */
+/** Undefined if the price or the length is unknown. */
 function centsOf(
   { duration_ms: duration }: Pick<Transcript, 'duration_ms'>,
   hourCents: number | undefined,
@@ -201,7 +203,7 @@ function centsOf(
   return (duration / hourMs) * hourCents;
 }
 
-/** The same bytes say the same: they are not paid for a second time. */
+/** The same bytes give the same transcript: they are not paid for twice. */
 async function sameAsBefore(
   { item, reader }: StepContext,
   fetched: FetchRow,
@@ -214,7 +216,7 @@ async function sameAsBefore(
     : undefined;
 }
 
-/** It changes when something else is made of the same transcript. */
+/** Changes whenever the same transcript would give another result. */
 const stepVersion = 'content_extracted transcript 1';
 
 function requestFor(
@@ -231,7 +233,7 @@ function requestFor(
   throw unsupported(item.source, fetched.media_type);
 }
 
-/** Where a provider may read it: where it came from, or the bytes that are ours. */
+/** Addresses that a provider can read: the source, or our stored bytes. */
 function addressesOf({ sourceKind, source }: PipelineItem, { blob_key }: FetchRow): string[] {
   const name = source
     .split(/[\\/]/)

@@ -1,7 +1,7 @@
 /**
- * Delivering generations to sinks: outside of any transaction and before the click, so that a click
- * which says that something is in a sink is true. A crash in between has the step run again, and
- * the same is written over the same.
+ * Delivers generations to sinks, outside of any transaction and before the commit of the step, so
+ * that a committed step means that the sinks have the data. After a crash in between, the step runs
+ * again and writes the same data again.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -19,17 +19,17 @@ import {
 } from '../../store/delivery/sinks.ts';
 import type { Reader } from '../../store/driver/database.ts';
 
-/** Whose generation it is, and what its document says of itself. */
+/** The owner of the generation, and the metadata of its document. */
 export type GenerationHead = Omit<Generation, 'chunks' | 'entities' | 'relations'>;
 
-/** Vectors that are not in the store yet, by the ordinals of their chunks. */
+/** Vectors that are not in the store yet, by chunk ordinal. */
 export interface NewVectors {
   readonly model: string;
   readonly ordinals: readonly number[];
   readonly vectors: readonly Uint8Array[];
 }
 
-/** A generation as the store has it, read while it is written. */
+/** A generation from the store, read while it is written to the sink. */
 export function storedGeneration(
   reader: Reader,
   head: GenerationHead,
@@ -72,7 +72,7 @@ function toChunk(
   throw new Failure('step_output_invalid', message);
 }
 
-/** Six digits are more than the stored bytes have. */
+/** Six digits are more precise than the stored bytes. */
 const digits = 1e6;
 
 function unitVector(bytes: Uint8Array): number[] {
@@ -85,12 +85,12 @@ function unitVector(bytes: Uint8Array): number[] {
 
 export interface Delivery {
   readonly generation: Generation;
-  /** The models whose vectors go to sinks of vectors. */
+  /** The models whose vectors are delivered to vector sinks. */
   readonly models: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Returns what is in the sinks now, to be recorded with the click. */
+/** Returns what the sinks have now, to be recorded in the commit of the step. */
 export async function deliver(
   sinks: readonly Sink[],
   { generation, models, signal }: Delivery,
@@ -105,7 +105,7 @@ export async function deliver(
   return deliveries.flat();
 }
 
-/** What the store says of a document, in the words of sinks. */
+/** The state of a document in the store, in the format of sinks. */
 export async function readStanding(
   reader: Reader,
   of: { documentId: string; caller: string; corpus: string },
@@ -120,7 +120,7 @@ export async function readStanding(
   return { ...key, current: row.generation_id, asOf: Math.max(row.as_of, buried), models };
 }
 
-/** Has the sinks keep of a document what is current in the store, and nothing older. */
+/** Makes the sinks keep only the current generation of a document. */
 export async function settleDocument(
   sinks: readonly Sink[],
   state: DocumentState,

@@ -1,6 +1,6 @@
 /**
- * `persisted`: the branches have met, and the generation is whole: every chunk with its vector, in
- * the store and in every sink.
+ * `persisted`: joins the branches. The generation is complete: every chunk has its vector, in the
+ * store and in every sink.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Sink } from '../../sink/sink.ts';
@@ -17,7 +17,7 @@ export function persistStep(sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const { item, reader } = context;
     if (!(await textOf(context))) return withoutText(context);
-    // Where nothing is sent anywhere, the click itself looks: the rows may come with it.
+    // Without sinks, the check runs in the commit: the rows may be written in the same one.
     if (sinks.length === 0) {
       return {
         effect: async (transaction) => {
@@ -30,7 +30,7 @@ export function persistStep(sinks: readonly Sink[] = []): StepFunction {
   };
 }
 
-/** How many chunks there are, all with their vectors. */
+/** The number of chunks; throws unless all have their vectors. */
 async function countWhole(reader: Reader, { id, source }: PipelineItem): Promise<number> {
   const { chunks, vectors } = await countOfGeneration(reader, id);
   if (chunks > 0 && chunks === vectors) return chunks;

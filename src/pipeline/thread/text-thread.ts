@@ -1,4 +1,4 @@
-/** A thread that works on long texts, one after the other. */
+/** A thread that processes long texts, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import { linksIn, sitemapIn } from '../crawl/found.ts';
 import { entitiesHere } from '../entity/local-extractor.ts';
@@ -10,7 +10,7 @@ const works: {
 } = {
   cut: async ({ text }) => {
     const { cutText } = await import('../chunk/split.ts');
-    // Their texts stand in the one that was sent, so they need not travel.
+    // Chunk texts are slices of the text that was sent, so they are not sent back.
     return cutText(text);
   },
   entities: ({ text }) => findEntities(text),
@@ -18,7 +18,7 @@ const works: {
   sitemap: async ({ text, scope }) => sitemapIn(text, scope),
 };
 
-// What is thrown here ends the thread, and whoever waits is told why.
+// An exception ends the thread, and the waiting task fails with it.
 parentPort?.on('message', async (message: TextMessage) => {
   const work = works[message.work] as (asked: object) => Promise<unknown>;
   parentPort?.postMessage(await work(message));

@@ -13,7 +13,7 @@ import { extractEntities } from '../entity/local-extractor.ts';
 import { TextThreads } from './text-threads.ts';
 
 const longCharacters = 1024 * 1024;
-/** Work that is done here lets the loop go round once or twice, to load what it needs. */
+/** Work in this thread lets the event loop turn once or twice, to load modules. */
 const turnsMin = 20;
 const { signal } = new AbortController();
 const sample = readFileSync(
@@ -21,7 +21,7 @@ const sample = readFileSync(
   'utf8',
 );
 
-/** Different each time, so that nothing of it is remembered. */
+/** Different each time, so that nothing is cached. */
 function textOf(characters: number): string {
   const parts: string[] = [];
   for (let length = 0; length < characters; length += parts.at(-1)?.length ?? 0) {
@@ -36,7 +36,7 @@ function setup(t: TestContext) {
   return { threads, begun: countThreads(t) };
 }
 
-/** How many threads this process has begun since. */
+/** How many threads this process has started since. */
 function countThreads(t: TestContext): () => number {
   let begun = 0;
   const count = (): void => {
@@ -47,7 +47,7 @@ function countThreads(t: TestContext): () => number {
   return () => begun;
 }
 
-/** How often the event loop goes round during the work. */
+/** How often the event loop turns during the work. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -63,7 +63,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('the threads for long texts', () => {
-  test('make of a long text what is made of it here', async (t) => {
+  test('give the same result for a long text as this thread', async (t) => {
     const { threads, begun } = setup(t);
     const text = textOf(3 * limits.text.hereCharactersMax);
     assert.deepEqual(await threads.cut(text, signal), splitText(text));
@@ -74,7 +74,7 @@ describe('the threads for long texts', () => {
     assert.equal(begun(), 1);
   });
 
-  test('are not begun for a short text', async (t) => {
+  test('are not started for a short text', async (t) => {
     const { threads, begun } = setup(t);
     const text = textOf(limits.text.hereCharactersMax);
     assert.deepEqual(await threads.cut(text, signal), splitText(text));
@@ -82,7 +82,7 @@ describe('the threads for long texts', () => {
     assert.equal(begun(), 0);
   });
 
-  test('leave the event loop to others while a long text is worked on', async (t) => {
+  test('keep the event loop free while a long text is processed', async (t) => {
     const { threads } = setup(t);
     const text = textOf(longCharacters);
     for (const work of [threads.cut, threads.findEntities]) {
@@ -91,7 +91,7 @@ describe('the threads for long texts', () => {
     }
   });
 
-  test('give up at once what is called off, and go on with the next text', async (t) => {
+  test('stop aborted work at once and continue with the next text', async (t) => {
     const { threads } = setup(t);
     const stop = new AbortController();
     const long = textOf(4 * longCharacters);
@@ -104,7 +104,7 @@ describe('the threads for long texts', () => {
     assert.ok((await next).length > 0);
   });
 
-  test('take no more texts than may wait, and none once they are closed', async (t) => {
+  test('accept no more texts than the limit, and none after closing', async (t) => {
     const { threads } = setup(t);
     const text = textOf(2 * limits.text.hereCharactersMax);
     const most = limits.text.threadsMax + limits.text.waitingMax;
@@ -117,7 +117,7 @@ describe('the threads for long texts', () => {
   });
 });
 
-test('the static embedder takes turns with others on a long document', async () => {
+test('the static embedder yields to the event loop on a long document', async () => {
   const embedder = staticEmbedder();
   const texts = splitText(textOf(longCharacters)).map(({ text }) => text);
   const turns = await turnsDuring(() => embedder.embed(texts, signal));

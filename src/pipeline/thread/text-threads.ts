@@ -1,8 +1,8 @@
 /**
- * Work whose time grows with the text: chunking it, finding the names in it, reading its links. A
- * short text is worked on here. A long one would hold up everything else that this process does,
- * its own time limit included: it goes to a thread, which can be ended. Threads begin with the
- * first long text.
+ * Work whose time grows with the text: chunking, entity extraction, link extraction. A short text
+ * is processed in this thread. A long one would block everything else in this process, including
+ * its own time limit, so it goes to a thread that can be terminated. Threads start with the first
+ * long text.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -65,7 +65,7 @@ function isShort(text: string): boolean {
   return text.length <= limits.text.hereCharactersMax;
 }
 
-/** Each link is compared with each glob, so that many long ones are work for a thread, too. */
+/** Each link is compared with each glob, so many long globs are work for a thread too. */
 function isPlain({ include, exclude }: PageScope): boolean {
   const characters = [...include, ...exclude].reduce((sum, { length }) => sum + length, 0);
   return characters <= limits.text.globCharactersHereMax;

@@ -1,9 +1,9 @@
-/** The works that a text thread does, what it is asked for each, and what it returns. */
+/** The kinds of work of a text thread, with their inputs and results. */
 import type { Cut } from '../chunk/chunker.ts';
 import type { FoundLink, FoundLinks, PageScope } from '../crawl/found.ts';
 import type { Extraction } from '../entity/extraction.ts';
 
-/** Each work has a text; what a crawl looks for in it depends on more. */
+/** Each kind has a text; the links of a crawl need more. */
 interface TextQuestions {
   readonly cut: { readonly text: string };
   readonly entities: { readonly text: string };
@@ -22,7 +22,7 @@ export type TextWork = keyof TextAnswers;
 
 export type TextQuestion<Work extends TextWork> = TextQuestions[Work];
 
-/** What is sent to a thread. */
+/** A message to a thread. */
 export type TextMessage = {
   readonly [Work in TextWork]: { readonly work: Work } & TextQuestion<Work>;
 }[TextWork];

@@ -1,9 +1,9 @@
-/** How much CPU time a thread has used, asked from outside while it works. */
+/** The CPU time of a thread, read from outside while it works. */
 import type { Worker } from 'node:worker_threads';
 
 /**
- * In milliseconds since the thread began. A thread that has ended, or has not begun, has used none.
- * Older versions of Node cannot tell; there the time that its event loop was busy stands for it.
+ * In milliseconds since the thread started; 0 if it has ended or not started. Older versions of
+ * Node cannot measure it; there the busy time of its event loop is used.
  */
 export async function cpuMsOf(thread: Worker): Promise<number> {
   const { cpuUsage } = thread as Partial<Pick<Worker, 'cpuUsage'>>;

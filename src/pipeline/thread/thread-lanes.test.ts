@@ -19,14 +19,14 @@ function setup(t: TestContext, bounds: Partial<LaneBounds> = {}) {
   return { lanes, tell };
 }
 
-/** What a promise came to by now. */
+/** Whether a promise is still pending. */
 async function isPending(task: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   return (await Promise.race([task, Promise.resolve(pending)])) === pending;
 }
 
 describe('lanes of threads', () => {
-  test('let ordinary tasks pass any number of endless ones', async (t) => {
+  test('let ordinary tasks overtake any number of endless ones', async (t) => {
     const { tell } = setup(t);
     const endless = Array.from({ length: 6 }, () => tell('spin'));
     for (const task of endless) task.catch(() => undefined);
@@ -35,29 +35,29 @@ describe('lanes of threads', () => {
     for (const task of endless) assert.equal(await isPending(task), true);
   });
 
-  test('end what uses more CPU time than it may, for good', async (t) => {
+  test('end a task that exceeds its CPU time, for good', async (t) => {
     const { tell } = setup(t, { cpuMsMax: 1500 });
     const fails = () => assert.rejects(tell('spin'), { code: 'parse_timeout' });
     await Promise.all([fails(), fails(), fails()]);
     assert.equal(await tell('next'), 'next');
   });
 
-  test('finish what is slow but within its bounds, even if it has to begin again', async (t) => {
+  test('finish a slow task within its limits, even if it has to restart', async (t) => {
     const { tell } = setup(t, { slowThreadsMax: 1 });
     const deeds = ['a', 'b', 'c', 'd'];
     assert.deepEqual(await Promise.all(deeds.map((deed) => tell(deed, 300))), deeds);
   });
 
-  test('count only what the task itself has used', async (t) => {
+  test('count only the CPU time of the task itself', async (t) => {
     const { tell } = setup(t, { cpuMsMax: 2000, sliceCpuMs: 2000, threadsMax: 1 });
-    // To begin a thread takes time, too.
+    // Starting a thread takes time too.
     await tell('begin');
     for (const deed of ['a', 'b', 'c', 'd']) assert.equal(await tell(deed, 800), deed);
   });
 
-  test('give a defect in a thread to the task that met it', async (t) => {
+  test('report a defect in a thread to its task', async (t) => {
     const { tell } = setup(t, { threadsMax: 1 });
-    await assert.rejects(tell('throw'), /as it was told/);
+    await assert.rejects(tell('throw'), /as requested/);
     assert.equal(await tell('next'), 'next');
   });
 });

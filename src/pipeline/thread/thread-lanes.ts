@@ -1,10 +1,9 @@
 /**
- * Threads for tasks of which nobody knows beforehand how long they take. Each task begins in the
- * fast lane. One that has used its slice of CPU time moves to the slow lane, where there are places
- * for a few: if one is free, it goes on there with its thread; otherwise it gives up its thread,
- * and begins again when a place is free. So tasks that take for ever never keep ordinary ones
- * waiting for more than a slice. What uses more CPU time than it may is ended, and fails for good:
- * CPU time does not depend on what else the machine does.
+ * Threads for tasks of unknown duration. Each task starts in the fast lane. After its slice of CPU
+ * time it moves to the slow lane, which has few slots: if one is free, it continues there with its
+ * thread; otherwise it gives up its thread, and restarts when a slot is free. So endless tasks
+ * never delay ordinary ones by more than a slice. A task that exceeds its CPU limit is terminated
+ * and fails for good: CPU time does not depend on the load of the machine.
  */
 import { Worker } from 'node:worker_threads';
 import { type Waiter, WaitingLine } from '../../concurrency/waiting-line.ts';
@@ -15,7 +14,7 @@ import { cpuMsOf } from './thread-cpu.ts';
 
 export interface ThreadTask {
   readonly message: object;
-  /** Of its text. */
+  /** The length of its text. */
   readonly length: number;
   readonly signal: AbortSignal;
 }
@@ -31,7 +30,7 @@ export interface LaneBounds {
 }
 
 export interface LaneOptions {
-  /** What runs in each thread. */
+  /** The script of each thread. */
   readonly program: URL;
   readonly world: World;
   readonly bounds?: LaneBounds;
@@ -110,7 +109,7 @@ export class ThreadLanes {
     await Promise.all(threads.map((thread) => thread.terminate()));
   }
 
-  /** Gives those in line what is free, and starts what may still be started. */
+  /** Assigns free threads to waiting tasks, and starts threads up to the limit. */
   #serve(): void {
     for (const lane of ['fast', 'slow'] as const) {
       while (this.#hasPlace(lane)) {
@@ -136,7 +135,7 @@ export class ThreadLanes {
     void this.#watch(thread, run, used);
   }
 
-  /** Looks at the CPU time of a thread for as long as it works on the task. */
+  /** Polls the CPU time of a thread while it works on the task. */
   async #watch(thread: Worker, run: Run, before: Promise<number>): Promise<void> {
     const from = await before;
     const look = async (): Promise<void> => {
@@ -177,9 +176,9 @@ export class ThreadLanes {
     });
     thread.on('message', (answer: unknown) => {
       const run = this.#end(thread);
-      // It was given up while the answer was on its way, and the thread is being ended.
+      // The task was given up while its result was in transit; the thread is being terminated.
       if (!run) return;
-      // One that waits for work must not keep the process.
+      // An idle thread must not keep the process alive.
       thread.unref();
       if (this.#idle.length < this.#bounds.threadsMax) this.#idle.push(thread);
       else void thread.terminate();
@@ -214,7 +213,7 @@ export class ThreadLanes {
     return run;
   }
 
-  /** Work that is under way can only be ended with its thread. */
+  /** Running work can only be ended with its thread. */
   #stop(thread: Worker): void {
     this.#end(thread);
     void thread.terminate();

@@ -25,7 +25,7 @@ function keyAt({ words, hashesAt, bytes, checksAt }: Block, term: number): TermK
   return { hash: words[hashesAt + term] ?? -1, check: bytes[checksAt + term] ?? -1 };
 }
 
-/** How often each chunk has each term, read back from the bytes. */
+/** Term counts per chunk, read back from the bytes. */
 function unpacked(packed: Uint8Array) {
   return [...blocksOf(packed)].flatMap((block) => {
     const { words, halves, ordinalsAt, lengthsAt, startsAt, postingsAt } = block;
@@ -75,7 +75,7 @@ describe('packed words', () => {
     );
   });
 
-  test('of many chunks, of many words and of a word that comes often are whole', () => {
+  test('of many chunks, many words and a frequent word are complete', () => {
     const packer = new WordPacker();
     const many = rowsOf(Array.from({ length: 700 }, (_, n) => `chunk ${n} of ${n % 13}`));
     const wide = rowsOf(
@@ -90,7 +90,7 @@ describe('packed words', () => {
     assert.ok([...blocksOf(packer.pack('', wide))].length > 1, 'there was more than one block');
   });
 
-  test('can be read wherever they lie in memory', () => {
+  test('can be read at any memory alignment', () => {
     const rows = rowsOf(['one lamp', 'two lamps']);
     const packed = new WordPacker().pack('', rows);
     const moved = new Uint8Array(packed.length + 3);
@@ -98,7 +98,7 @@ describe('packed words', () => {
     assert.deepEqual(unpacked(moved.subarray(3)), counted(rows));
   });
 
-  test('are read by later versions as they were written by this one', () => {
+  test('keep their format for later versions', () => {
     const packed = new WordPacker().pack('Lamps', [
       { ordinal: 0, heading: 'Use', text: 'The lamp is lit, naïve 的.' },
     ]);
@@ -110,7 +110,7 @@ describe('packed words', () => {
     assert.equal(Buffer.from(packed).toString('hex'), expected.join(''));
   });
 
-  test('tell which of some terms they have', () => {
+  test('find which of some terms they contain', () => {
     const text = Array.from({ length: 900 }, (_, n) => `term${n}`).join(' ');
     const [block] = blocksOf(new WordPacker().pack('', rowsOf([text])));
     assert.ok(block);

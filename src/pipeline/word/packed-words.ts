@@ -20,14 +20,14 @@ export interface TermKey {
 }
 
 const headWords = 4;
-/** A chunk's place takes one byte of a posting, and a posting's place two bytes of a term. */
+/** A chunk index takes one byte of a posting, and a posting index two bytes of a term. */
 export const chunksMax = 256;
 export const postingsMax = 0xffff;
-/** A posting is the place of a chunk, and in so many lower bits how often the term is in it. */
+/** A posting is the index of a chunk, and in these lower bits the count of the term. */
 export const countBits = 8;
 export const countMax = 2 ** countBits - 1;
 
-/** The same for the same letters, here and in all bytes that were ever written. */
+/** Deterministic: stored bytes depend on it. */
 export function termKeyOf(term: string): TermKey {
   let hash = 0x811c9dc5;
   let check = 0;
@@ -45,13 +45,13 @@ function mixed(value: number): number {
   return two ^ (two >>> 16);
 }
 
-/** A block as it is put together. */
+/** A block under construction. */
 export interface NewBlock {
   readonly ordinals: readonly number[];
   readonly lengths: readonly number[];
   /** In ascending order of their hashes. */
   readonly terms: readonly TermKey[];
-  /** Of each term. */
+  /** Per term. */
   readonly starts: Uint16Array;
   readonly postings: Uint16Array;
 }
@@ -74,7 +74,7 @@ export function packBlock({ ordinals, lengths, terms, starts, postings }: NewBlo
   return bytes;
 }
 
-/** Where the parts of a block begin, each counted in numbers of its own size. */
+/** The start of each part of a block, in units of its own element size. */
 function placesOf(chunks: number, terms: number, postings: number) {
   const hashes = headWords + chunks * 2;
   const starts = (hashes + terms) * 2;
@@ -83,7 +83,7 @@ function placesOf(chunks: number, terms: number, postings: number) {
   return { hashes, starts, postings: starts + terms, checks, end };
 }
 
-/** One block among packed words: how much is in it, and where each part of it begins. */
+/** One block of packed words: its sizes, and the start of each part. */
 export interface Block {
   readonly bytes: Uint8Array;
   readonly halves: Uint16Array;
@@ -91,19 +91,19 @@ export interface Block {
   readonly chunks: number;
   readonly terms: number;
   readonly postings: number;
-  /** Among `words`. */
+  /** Index into `words`. */
   readonly ordinalsAt: number;
   readonly lengthsAt: number;
   readonly hashesAt: number;
-  /** Among `halves`. */
+  /** Index into `halves`. */
   readonly startsAt: number;
   readonly postingsAt: number;
-  /** Among `bytes`. */
+  /** Index into `bytes`. */
   readonly checksAt: number;
 }
 
 export function* blocksOf(packed: Uint8Array): Generator<Block> {
-  // Numbers of four bytes are read where their address is a multiple of four.
+  // 32-bit views need an address that is a multiple of four.
   const bytes = packed.byteOffset % 4 === 0 ? packed : new Uint8Array(packed);
   const { buffer, byteOffset, length } = bytes;
   const words = new Uint32Array(buffer, byteOffset, length >> 2);
@@ -126,12 +126,12 @@ export function* blocksOf(packed: Uint8Array): Generator<Block> {
   }
 }
 
-/** Where the postings of a term end, counted from the first one of the block. */
+/** The end of a term's postings, counted from the first one of the block. */
 export function endOf({ halves, startsAt, terms, postings }: Block, term: number): number {
   return term + 1 < terms ? (halves[startsAt + term + 1] as number) : postings;
 }
 
-/** Terms to look for, in ascending order of their hashes. */
+/** Terms to look up, in ascending order of their hashes. */
 export interface Wanted {
   readonly hashes: Uint32Array;
   readonly checks: Uint8Array;

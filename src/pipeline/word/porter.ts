@@ -1,9 +1,9 @@
 /**
- * Porter's stemmer for English, as the `porter` tokenizer of FTS5 has it: a word's stem here is the
+ * Porter's stemmer for English, identical to the `porter` tokenizer of FTS5: a stem here is the
  * term in the index there. It marks the matched words of a passage, and counts terms.
  */
 
-/** An ending, what takes its place, and what must be true of the letters before it. */
+/** An ending and its replacement. */
 type Rule = readonly [ending: string, replacement: string];
 
 const plurals: readonly Rule[] = [
@@ -60,7 +60,7 @@ export function stemOf(word: string): string {
   return withoutFinalE(withoutSuffix(stem));
 }
 
-/** The longest ending that is there decides, even if it then may not go. */
+/** The longest matching ending decides, even if it may then not be removed. */
 function replaceFirst(
   word: string,
   rules: readonly Rule[],

@@ -1,26 +1,26 @@
-/** The terms of a chunk, and how often each is in the title, the heading and the text. */
+/** The terms of a chunk, with their counts in title, heading and text. */
 import { wordCodes } from '../../kernel/text/word-characters.ts';
 import { PieceMemory } from '../chunk/token/piece-memory.ts';
 import { isStopWord, termOf } from './terms.ts';
 
-/** What a word counts in the title, in the heading and in the text. */
+/** The weight of a word in the title, in the heading and in the text. */
 const partWeights = [4, 2, 1];
-/** Stop words have no postings; they only make a chunk longer. */
+/** Stop words have no postings; they only add to the length of a chunk. */
 const noTerm = -1;
 
 export interface ChunkTerms {
-  /** The first `size` of these; good until the next call. */
+  /** Only the first `size` are valid, until the next call. */
   readonly ids: Int32Array;
   readonly counts: Int32Array;
   readonly size: number;
-  /** All words, stop words too. */
+  /** All words, including stop words. */
   readonly length: number;
 }
 
 export class TermReader {
   readonly #isWord = wordCodes();
   readonly #words: PieceMemory;
-  /** Of each term: its place in the list of the chunk that is read, if `#seenIn` says so. */
+  /** Per term: its index in the current chunk's list, valid if `#seenIn` matches. */
   #placeOf = new Int32Array(1024);
   #seenIn = new Int32Array(1024);
   #chunk = 0;

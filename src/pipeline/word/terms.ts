@@ -1,4 +1,4 @@
-/** Words of a query and of a passage, and which of them say nothing. */
+/** Words of a query and of a passage, and which of them are stop words. */
 import { stemOf } from './porter.ts';
 
 const stopWords = new Set(
@@ -20,12 +20,12 @@ export function isStopWord(word: string): boolean {
   return stopWords.has(word);
 }
 
-/** Letters and digits only: nothing of a query is ever read as search syntax. */
+/** Letters and digits only: no part of a query is ever read as search syntax. */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(wordPattern) ?? [];
 }
 
-/** The different words to search for: without stop words, unless there are no others. */
+/** The distinct words to search for: without stop words, unless there are no others. */
 export function searchWordsOf(query: string): string[] {
   const words = [...new Set(wordsOf(query))];
   const telling = words.filter((word) => !isStopWord(word));
@@ -35,15 +35,15 @@ export function searchWordsOf(query: string): string[] {
 const marks = /\p{M}+/gu;
 const plain = /^[a-z0-9]+$/;
 
-/** A word in its basic form, without accents: what it is found by. */
+/** The stem of a word, without accents: the index term. */
 export function termOf(word: string): string {
   return stemOf(plain.test(word) ? word : word.normalize('NFD').replace(marks, ''));
 }
 
-/** So many words are remembered at once. */
+/** The size of the cache. */
 const rememberedMax = 50_000;
 
-/** Remembers stems, as passages repeat their words. */
+/** Caches stems, because passages repeat their words. */
 export function stemmer(): (word: string) => string {
   const known = new Map<string, string>();
   return (word) => {

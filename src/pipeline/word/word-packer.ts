@@ -1,4 +1,4 @@
-/** Packs the words of documents, with a memory of the words that came before. */
+/** Packs the words of documents, with a cache of known words. */
 import {
   chunksMax,
   countBits,
@@ -16,9 +16,9 @@ export interface WordRow {
   readonly text: string;
 }
 
-/** So many different terms are remembered at once. */
+/** The size of the cache. */
 const rememberedMax = 100_000;
-/** Sorts by the hash, and keeps the number of the term beside it: both fit into one number. */
+/** Sorts by hash with the term number in the low bits: both fit into one number. */
 const numbersMax = 2 ** 20;
 
 export class WordPacker {
@@ -37,7 +37,7 @@ export class WordPacker {
         block = new Entries();
       }
       block.addChunk(ordinal, length);
-      // More different terms than a block can hold are in no text that anybody wrote.
+      // No real text has more distinct terms than a block can hold.
       for (let index = 0; index < Math.min(size, postingsMax); index++) {
         block.add(ids[index] as number, counts[index] as number);
       }
@@ -62,11 +62,11 @@ export class WordPacker {
   }
 }
 
-/** What a block will hold, in the order in which it was read. */
+/** The content of a block, in reading order. */
 class Entries {
   readonly #ordinals: number[] = [];
   readonly #lengths: number[] = [];
-  /** The terms by their number among those of this block. */
+  /** The terms by their index in this block. */
   readonly #ids: number[] = [];
   readonly #numberOf = new Map<number, number>();
   readonly #counts: number[] = [];
@@ -83,7 +83,7 @@ class Entries {
     this.#lengths.push(length);
   }
 
-  /** That the last chunk has the term so often. */
+  /** Adds the count of a term in the last chunk. */
   add(id: number, count: number): void {
     let term = this.#numberOf.get(id);
     if (term === undefined) {

@@ -1,6 +1,6 @@
 /**
- * A browser process that is started when a page needs it, used for many pages, replaced after so
- * many of them or when it dies, and ended when nobody has needed it for a while.
+ * A browser process that is started on demand, used for many pages, replaced after a number of them
+ * or when it dies, and ended when it is idle for a while.
  */
 import { limits } from '../../../kernel/limits/limits.ts';
 import type { World } from '../../../kernel/world.ts';
@@ -15,13 +15,13 @@ export interface BrowserOptions {
   readonly executable: string;
   readonly fetcher: Fetcher;
   readonly world: World;
-  /** Pages that one process shows before another takes over. */
+  /** The number of pages per process. */
   readonly pagesPerProcess?: number;
-  /** Told the process id of each browser that is started. */
+  /** Called with the process id of each browser that is started. */
   readonly onLaunch?: (pid: number) => void;
 }
 
-/** One process, and how much it has been used. */
+/** One process, and how many pages it has shown. */
 interface Used {
   readonly started: Promise<BrowserProcess>;
   open: number;
@@ -46,7 +46,7 @@ export class ChromiumRenderer implements Renderer {
     try {
       const { browser } = await race(used.started, request.signal);
       const { fetcher, world } = this.#options;
-      // It may take a while until its end is noticed; nobody is given it meanwhile.
+      // Its end may be noticed late; until then it is not used for other pages.
       const onLost = (): void => this.#forget(used);
       return await visit(request, { browser, fetcher, world, onLost });
     } finally {
@@ -77,7 +77,7 @@ export class ChromiumRenderer implements Renderer {
     const started = launchBrowser(executable);
     const used = { started, open: 0, served: 0 };
     this.#alive.add(used);
-    // Whoever renders is told of a launch that failed; here it is only forgotten.
+    // The caller that renders gets the launch failure; here it is only forgotten.
     started.then(
       ({ pid, browser }) => {
         onLaunch?.(pid);
@@ -113,7 +113,7 @@ export class ChromiumRenderer implements Renderer {
     await process?.kill();
   }
 
-  /** Waits for one of the few places; whoever is called off leaves the line. */
+  /** Waits for one of the few slots; an aborted caller leaves the line. */
   async #takePlace(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#open < limits.browser.pagesAtOnceMax) {
@@ -126,14 +126,14 @@ export class ChromiumRenderer implements Renderer {
       await race(turn.promise, signal);
     } catch (error) {
       const place = this.#waiting.indexOf(turn.resolve);
-      // Not in the line any more: the place was given in the same moment, and is handed on.
+      // No longer in line: the slot was assigned at the same moment, and is passed on.
       if (place < 0) this.#leavePlace();
       else this.#waiting.splice(place, 1);
       throw error;
     }
   }
 
-  /** Hands the place to the next in line, or frees it. */
+  /** Passes the slot to the next in line, or frees it. */
   #leavePlace(): void {
     const next = this.#waiting.shift();
     if (next) next();

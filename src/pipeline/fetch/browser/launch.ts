@@ -1,7 +1,7 @@
 /**
- * Starting a Chromium that has no network. Whatever a page asks for is handed to us and answered by
- * us (`visit.ts`); what would slip past that, by a defect or by a new feature of the web,
- * finds a proxy that does not exist, no name that resolves, and no way around by UDP.
+ * Starts a Chromium without a network. Every request of a page is intercepted and answered by us
+ * (`visit.ts`). A request that bypasses this, by a defect or by a new web feature, finds a proxy
+ * that does not exist, no name that resolves, and no UDP.
  */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Browser, BrowserServer } from 'playwright-core';
 import { Failure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
 
-/** Port 9 is the one that discards; and no name, not even this one, is looked up. */
+/** Port 9 is discard; and no name, not even this one, is looked up. */
 const withoutNetwork = [
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
@@ -39,7 +39,7 @@ export interface BrowserProcess {
   kill(): Promise<void>;
 }
 
-/** What the browser gets of our environment: no key, no setting. */
+/** Environment variables that the browser gets: no key, no setting. */
 const environmentKept = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
 export async function launchBrowser(executable: string): Promise<BrowserProcess> {
@@ -52,7 +52,7 @@ export async function launchBrowser(executable: string): Promise<BrowserProcess>
     .launchServer({
       executablePath: executable,
       headless: true,
-      // Chromium refuses its sandbox to root.
+      // Chromium refuses to run its sandbox as root.
       chromiumSandbox: process.getuid?.() !== 0,
       args: [...withoutNetwork, ...alone],
       env: Object.fromEntries(environment),
@@ -80,7 +80,7 @@ function pidOf(server: BrowserServer): number {
   return server.process().pid ?? 0;
 }
 
-/** The package is optional, and only loaded where a page is rendered. */
+/** The package is optional, and loaded only when a page is rendered. */
 async function loadPlaywright(): Promise<typeof import('playwright-core')> {
   return import('playwright-core');
 }
@@ -95,7 +95,7 @@ const places = [
   '/Applications/Chromium.app/Contents/MacOS',
 ];
 
-/** The path of the browser that a setting names; refused at the start, not at the first page. */
+/** The path of the configured browser; a wrong path fails at the start, not at the first page. */
 export function findBrowser(
   setting: string,
   path: string = process.env.PATH ?? '',

@@ -20,7 +20,7 @@ describe('a page', () => {
     ['without anything', '', false],
   ];
   for (const [name, html, expected] of rows) {
-    test(`${name} is ${expected ? 'an empty shell' : 'read as it came'}`, () => {
+    test(`${name} is ${expected ? 'an empty shell' : 'read as received'}`, () => {
       assert.equal(isShell(html), expected);
       assert.equal(needsRendering(html, 'needed'), expected);
       assert.equal(needsRendering(html, 'always'), true);

@@ -1,47 +1,47 @@
-/** The port to a browser, and the decision which pages need one. */
+/** The browser port, and the decision which pages need it. */
 import { limits } from '../../../kernel/limits/limits.ts';
 import { flatten } from '../../extract/html/page/flat.ts';
 
 export interface RenderRequest {
-  /** Where the page was read from, after all redirects. */
+  /** The address of the page after all redirects. */
   readonly url: URL;
-  /** The page as it was read: a browser does not ask for it a second time. */
+  /** The page as it was fetched: the browser does not request it again. */
   readonly headers: ReadonlyMap<string, string>;
   readonly bytes: Uint8Array;
   readonly signal: AbortSignal;
-  /** Asked before anything that the page wants is read; throws to refuse it. */
+  /** Called before each request of the page; throws to refuse it. */
   readonly admit: (url: URL) => Promise<void>;
 }
 
 export interface Rendered {
-  /** Where the page's own scripts have led. */
+  /** The address after navigation by the page's scripts. */
   readonly url: URL;
   readonly html: string;
-  /** What the page asked for beside itself, and what of it was refused. */
+  /** Further requests of the page, and how many were refused. */
   readonly requests: number;
   readonly refused: number;
   readonly bytes: number;
 }
 
-/** Runs the scripts of a page and hands back what it then shows. */
+/** Runs the scripts of a page and returns the resulting page. */
 export interface Renderer {
   render(request: RenderRequest): Promise<Rendered>;
   close(): Promise<void>;
 }
 
-/** `needed`: only pages that show next to nothing without their scripts. */
+/** `needed`: only pages that show almost no text without their scripts. */
 export type RenderWhen = 'needed' | 'always';
 
 export function needsRendering(html: string, when: RenderWhen): boolean {
   return when === 'always' || isShell(html);
 }
 
-/** A page with scripts and hardly a word: its text comes later, or never. */
+/** A page with scripts and hardly any words: its text is loaded later, or never. */
 export function isShell(html: string): boolean {
   return /<script\b/i.test(html) && wordsOf(html) < limits.browser.shellWordsMax;
 }
 
-/** Words that the page shows, in whatever script they are written. */
+/** The visible words of a page, in any script. */
 export function wordsOf(html: string): number {
   const { text } = flatten(html);
   return [...segmenter.segment(text.slice(0, readCharactersMax))].filter(
@@ -50,5 +50,5 @@ export function wordsOf(html: string): number {
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-/** Enough for the few words that matter here, also of a page that is mostly marks. */
+/** Enough for the few words that matter here, even if the page is mostly markup. */
 const readCharactersMax = 4096;

@@ -1,4 +1,4 @@
-/** What a page shows once its scripts have run, where it needs that and a browser is there. */
+/** The page after its scripts have run, if it needs that and a browser is available. */
 import type { Content } from '../http/content.ts';
 import type { RobotsCheck } from '../robots/robots-check.ts';
 import type { Answer } from '../verdict.ts';
@@ -9,7 +9,7 @@ export interface Rendering {
   readonly when: RenderWhen;
 }
 
-/** A page as it is taken: as it came, or as a browser showed it. */
+/** The page to use: as fetched, or as rendered. */
 export interface Shown {
   readonly answer: Answer;
   readonly content: Content;
@@ -41,7 +41,7 @@ export async function shownPage(input: ShowInput): Promise<Shown> {
   });
   const { requests, refused } = rendered;
   const detail = { rendered: { requests, refused, bytes: rendered.bytes } };
-  // Where the scripts only took away, what came first is the better page.
+  // If the scripts only removed text, the fetched page is better.
   if (wordsOf(rendered.html) < wordsOf(html)) return { ...asItCame, detail };
   const shown = { mediaType: 'text/html', bytes: Buffer.from(rendered.html), charset: 'utf-8' };
   return { answer: { ...answer, url: rendered.url }, content: shown, isRendered: true, detail };

@@ -1,9 +1,8 @@
 /**
- * One page in a browser, in a context of its own that is gone afterwards: no cookie, no cache and
- * no worker is left over. The browser has no network. Everything the page asks for comes to us, is
- * judged, and is read by the same fetcher as any page: addresses, redirects, sizes and robots.txt
- * are checked as they are everywhere. It reads and never sends: only GET, and nothing that is seen
- * or heard rather than read.
+ * Renders one page in a browser context of its own, which is destroyed afterwards: no cookie, cache
+ * or worker remains. The browser has no network. Each request of the page is intercepted, checked,
+ * and read by the same fetcher as any page: addresses, redirects, sizes and robots.txt are checked
+ * as everywhere. Pages only read: GET only, and no images, audio or video.
  */
 import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core';
 import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
@@ -18,7 +17,7 @@ export interface VisitOptions {
   readonly browser: Browser;
   readonly fetcher: Fetcher;
   readonly world: World;
-  /** The browser itself is gone, or as good as gone; not only the process of a page. */
+  /** The whole browser is gone or unusable, not only the process of a page. */
   readonly onLost: () => void;
 }
 
@@ -79,7 +78,7 @@ async function show(
   const context = page.context();
   await context.addInitScript(removeSideDoors);
   await context.routeWebSocket(/.*/, (socket) => socket.close());
-  // What a page opens in another window, or in a worker of many pages, is not what was asked for.
+  // Requests of other windows and of shared workers are refused: they are not part of the page.
   await context.route(/.*/, (route) => route.abort('blockedbyclient').catch(() => undefined));
   context.on('page', (other) => {
     if (other !== page) other.close().catch(() => undefined);
@@ -95,14 +94,14 @@ async function show(
   return { url: whereItIs(page, request.url), html, requests, refused, bytes };
 }
 
-/** Ways to a network that are not requests. There is none behind them; this saves their retries. */
+/** Network APIs besides requests. They lead nowhere; removing them avoids their retries. */
 function removeSideDoors(): void {
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) {
     Reflect.deleteProperty(globalThis, name);
   }
 }
 
-/** Until the page has asked for nothing for a while, or has had its time. */
+/** Waits until the page has sent no request for a while, or its time is over. */
 async function settle(
   traffic: Traffic,
   { signal, world }: Pick<Showing, 'signal' | 'world'>,
@@ -121,16 +120,16 @@ function whereItIs(page: Page, asked: URL): URL {
   return /^https?:/.test(place) && URL.canParse(place) ? readUrl(place) : asked;
 }
 
-/** What a page may ask for: what can make text. */
+/** The resource types a page may request: those that can produce text. */
 const wanted: readonly string[] = ['document', 'script', 'stylesheet', 'xhr', 'fetch'];
 
-/** Headers that speak of the bytes on the wire; what we hand on is unpacked. */
+/** Headers about the bytes on the wire; our response is decompressed. */
 const ofTheWire = ['content-encoding', 'content-length', 'transfer-encoding', 'connection'];
 
 interface TrafficOptions {
   readonly page: Page;
   readonly fetcher: Fetcher;
-  /** Nobody waits for an answer to a page: what goes wrong with one ends the visit. */
+  /** No caller awaits a response to the page: its error ends the visit. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -140,7 +139,7 @@ class Traffic {
   readonly #fetcher: Fetcher;
   readonly #fail: (error: unknown) => void;
   #isShown = false;
-  /** Under way now. */
+  /** Requests in flight. */
   open = 0;
   requests = 0;
   refused = 0;
@@ -153,7 +152,7 @@ class Traffic {
     this.#fail = fail;
   }
 
-  /** Answers one request of the page. A page that is gone has no use for the answer. */
+  /** Serves one request of the page. A page that is gone ignores the response. */
   async serve(route: Route): Promise<void> {
     this.open += 1;
     try {
@@ -180,9 +179,9 @@ class Traffic {
       const body = Buffer.from(bytes);
       return await route.fulfill({ status, headers: shownHeaders(headers), body });
     } catch (error) {
-      // The page leads to where nobody may read: that is no fault of the browser.
+      // The page navigates to a forbidden address: that is not a fault of the browser.
       if (this.#isForbidden(asked, error)) throw error;
-      // What cannot be read is missing on the page, as it is in any browser.
+      // An unreadable resource is missing on the page, as in any browser.
       if (error instanceof Failure) return this.#refuse(route);
       throw error;
     }
@@ -198,7 +197,7 @@ class Traffic {
     return route.abort('blockedbyclient');
   }
 
-  /** The first time that it is asked for: a page that loads itself anew is read anew. */
+  /** True for the first request only: a page that reloads itself is read again. */
   #isThePage(asked: Request): boolean {
     const isSame = asked.url() === this.#request.url.href && asked.method() === 'GET';
     return !this.#isShown && isSame && asked.isNavigationRequest();
@@ -208,7 +207,7 @@ class Traffic {
     const { requestsMax, bytesMax } = limits.browser;
     if (this.requests > requestsMax || this.bytes >= bytesMax) return false;
     if (asked.method() !== 'GET' || !wanted.includes(asked.resourceType())) return false;
-    // Frames are other documents: what they show is not the page's text.
+    // Frames are other documents: their text is not part of the page.
     return !asked.isNavigationRequest() || asked.frame() === this.#page.mainFrame();
   }
 
@@ -243,7 +242,7 @@ function unshown(error: unknown, { host }: URL): Failure {
   return new Failure('browser_crash', `the browser could not show ${host}`, { cause: error });
 }
 
-/** A page whose scripts never rest may hold its context: after its time the browser is ended. */
+/** A page whose scripts never end may block its context: after a timeout the browser is killed. */
 async function close(context: BrowserContext, world: World): Promise<void> {
   const late = new AbortController();
   const cancel = world.setTimer(() => late.abort(), limits.browser.closeMs);

@@ -1,7 +1,7 @@
 /**
- * Reading a body within bounds. The bytes are counted twice, as they come and as they unfold, since
- * a hundred kilobytes on the wire may hold gigabytes. A bomb is stopped within one step of the
- * decompressor, so no more than the bound and some 64 KiB are ever in memory.
+ * Reads a body within limits. Bytes are counted twice, on the wire and decompressed, since a
+ * hundred kilobytes on the wire may hold gigabytes. A bomb is stopped within one step of the
+ * decompressor, so no more than the limit and about 64 KiB are ever in memory.
  */
 import { type Duplex, PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +18,7 @@ import { Failure } from '../../../kernel/failure/failure.ts';
 export interface BodyBounds {
   readonly wireBytesMax: number;
   readonly bytesMax: number;
-  /** What happens to a body beyond the bound: it fails the fetch, or its start is taken. */
+  /** A body above the limit fails the fetch, or is truncated. */
   readonly beyond: 'fail' | 'cut';
 }
 
@@ -30,7 +30,7 @@ export interface Body {
 
 const chunkSize = 64 * 1024;
 
-/** A window of 8 MiB is what browsers accept, and what RFC 8878 asks servers to stay within. */
+/** A window of 8 MiB is what browsers accept, and the limit of RFC 8878 for servers. */
 const zstdParameters = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Decoder = (firstByte: number) => Duplex;
@@ -39,18 +39,18 @@ const decoders: Readonly<Record<string, Decoder>> = {
   identity: () => new PassThrough(),
   gzip: () => createGunzip({ chunkSize }),
   'x-gzip': () => createGunzip({ chunkSize }),
-  // It means zlib's format, which starts with the method 8 in its low half, but some servers send
-  // the bare stream.
+  // `deflate` means the zlib format, whose first byte has the method 8 in its low half, but some
+  // servers send the raw stream.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8 ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize }),
   br: () => createBrotliDecompress({ chunkSize }),
   zstd: () => createZstdDecompress({ chunkSize, params: zstdParameters }),
 };
 
-/** What is asked for in `Accept-Encoding`. */
+/** The value of `Accept-Encoding`. */
 export const acceptEncoding = 'gzip, deflate, br, zstd';
 
-/** One encoding, known by name: a chain of them serves nobody but an attacker. */
+/** One encoding, known by name: only an attacker would chain them. */
 export function decoderFor(header: string): Decoder {
   const names = header
     .toLowerCase()
@@ -119,14 +119,14 @@ class Reading {
     return { bytes: Buffer.concat(this.#chunks), wireBytes: this.#wireBytes, isCut: this.isCut };
   }
 
-  /** Ends the read either way; one that is cut keeps what it has. */
+  /** Ends the read; a truncated body keeps what was read. */
   #beyond(what: string): Failure {
     this.isCut = this.#bounds.beyond === 'cut';
     return new Failure('source_too_large', `the document has more than ${what}`);
   }
 }
 
-/** What zlib and its kin say of bytes that are not what the header promised. */
+/** Errors of zlib and the like for bytes that do not match the header. */
 function isDamage(error: unknown): error is Error {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^(?:Z_|ZSTD_|ERR_BROTLI|ERR__ERROR|ERR_ZSTD)/.test(code);

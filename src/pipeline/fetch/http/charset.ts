@@ -1,6 +1,6 @@
 /**
- * Text as UTF-8, whatever it came as. In order: a byte order mark, what the header says, what the
- * page says of itself, UTF-8 if it is that, and at last what the web was written in before.
+ * Converts text to UTF-8. Sources of the charset, in order: a byte order mark, the header, the
+ * page's own declaration, UTF-8 if it is valid, and finally the legacy default of the web.
  */
 
 const looseLegacy = 'windows-1252';
@@ -28,13 +28,13 @@ function markedCharset(bytes: Uint8Array): string | undefined {
   return marks.find(([mark]) => mark.every((byte, index) => bytes[index] === byte))?.[1];
 }
 
-/** What a page declares of itself near its start, in one of the two ways. */
+/** The charset that a page declares near its start, in one of two ways. */
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 4096)).toString('latin1');
   const found = /<meta[^>]{0,200}charset\s*=\s*["']?([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
   const xml = /^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
   const charset = knownCharset(found ?? xml);
-  // A page that says so in one byte a letter cannot be in two.
+  // A declaration that can be read as single bytes cannot be UTF-16.
   return charset?.startsWith('utf-16') ? 'utf-8' : charset;
 }
 
@@ -47,7 +47,7 @@ function knownCharset(label: string | undefined): string | undefined {
   }
 }
 
-/** `start`: the bytes may end in the middle of a character. */
+/** `start`: the bytes may end within a character. */
 export function isUtf8(bytes: Uint8Array, part: 'whole' | 'start' = 'whole'): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: part === 'start' });

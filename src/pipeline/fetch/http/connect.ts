@@ -1,8 +1,8 @@
 /**
- * Connections to checked addresses only. The name goes into the Host header, into SNI and into the
- * check of the certificate; the address is the one that `resolve.ts` judged. A connection serves
- * one request: nothing of it, neither TLS session nor cookie, is left over for the next, so a site
- * that took offence meets a new session each time.
+ * Connects only to checked addresses. The name goes into the Host header, SNI and the certificate
+ * check; the address is the one that `resolve.ts` approved. A connection serves one request:
+ * neither TLS session nor cookie is reused, so a site that has blocked a session gets a new one
+ * each time.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly address: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** The name that the certificate must be for; absent where the URL holds an address. */
+  /** The name on the certificate; absent if the URL has an address. */
   readonly servername: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Timers {
   setTimer(run: () => void, delayMs: number): () => void;
 }
 
-/** Tries the addresses one after the other, within the time for one connection. */
+/** Tries the addresses in turn, within the time limit for one connection. */
 async function connectTo(
   target: Target,
   { connect, timers, signal }: { connect: Connect; timers: Timers; signal: AbortSignal },
@@ -88,7 +88,7 @@ function hostnameOf(url: URL): string {
   return url.hostname.replace(/\.$/, '');
 }
 
-/** Belt and braces: whatever happened in between, the other end is the address that was checked. */
+/** Defence in depth: verifies that the peer is the checked address. */
 function checkPeer(socket: Socket, address: string): void {
   const { remoteAddress } = socket;
   if (remoteAddress === undefined || plain(remoteAddress) === plain(address)) return;

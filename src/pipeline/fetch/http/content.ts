@@ -1,15 +1,15 @@
-/** What a site sent: its type by the bytes and by the header, and its text as UTF-8. */
+/** The content of a response: its type by bytes and header, and its text as UTF-8. */
 import { decodeText } from './charset.ts';
 import { looksLikeHtml, sniffBinary } from './sniff.ts';
 
 export interface Content {
   readonly mediaType: string;
-  /** Text is UTF-8 here, whatever it came as. */
+  /** Text is converted to UTF-8. */
   readonly bytes: Uint8Array;
   readonly charset: string | undefined;
 }
 
-/** Types of text by what headers call them. */
+/** Text types by the names used in headers. */
 const textTypes: readonly [declared: RegExp, mediaType: string][] = [
   [/^(?:text\/html|application\/xhtml\+xml)$/, 'text/html'],
   [/^text\/(?:x-)?markdown$/, 'text/markdown'],
@@ -19,7 +19,7 @@ const textTypes: readonly [declared: RegExp, mediaType: string][] = [
   [/^text\//, 'text/plain'],
 ];
 
-/** Undefined: neither the bytes nor the header say that it is anything known. */
+/** Undefined if neither the bytes nor the header indicate a known type. */
 export function readContent(
   bytes: Uint8Array,
   contentType: string | undefined,
@@ -41,8 +41,8 @@ function parseContentType(header: string): { type: string; charset: string | und
   return { type: type.trim().toLowerCase(), charset };
 }
 
-/** Control characters that no text holds, near its start. */
+/** Control characters near the start that do not occur in text. */
 function isBinary(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
   return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text.slice(0, 8192));
 }

@@ -1,4 +1,4 @@
-/** Answers that break the protocol, and answers that ask for more than a page. */
+/** Responses that break the protocol, and responses that trigger further requests. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -50,7 +50,7 @@ async function codeOf(work: Promise<unknown>): Promise<FailureCode | 'no failure
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 
-describe('an answer that breaks the protocol is not content', () => {
+describe('a response that breaks the protocol is not content', () => {
   const rows: readonly [name: string, said: string][] = [
     ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n'],
     ['the oldest protocol, without a header', '<html>hello</html>'],
@@ -68,7 +68,7 @@ describe('an answer that breaks the protocol is not content', () => {
     });
   }
 
-  test('more than was announced: the rest is not read as part of it', async (t) => {
+  test('more bytes than announced: the rest is ignored', async (t) => {
     const said = `${ok}Content-Length: 5\r\n\r\nhello${'x'.repeat(100_000)}`;
     const code = await codeOf(
       get(await serveRaw(t, said)).then(({ bytes }) => {
@@ -84,7 +84,7 @@ describe('an answer that breaks the protocol is not content', () => {
   });
 });
 
-describe('an answer that asks for more than a page', () => {
+describe('a response that triggers further requests', () => {
   test('gets no second request: neither for refresh nor for what it would preload', async (t) => {
     const { origin, asked } = await serveWeb(t, (_, response) => {
       response.writeHead(200, {
@@ -111,7 +111,7 @@ describe('an answer that asks for more than a page', () => {
     assert.ok(sessions.every((session) => session.endsWith(' no cookie')));
   });
 
-  test('is asked for directly, whatever proxy the environment names', async (t) => {
+  test('is requested directly, ignoring a proxy in the environment', async (t) => {
     const proxy = await serveWeb(t, (_, response) => response.end('from the proxy'));
     const site = await serveWeb(t, (_, response) => response.end('from the site'));
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];

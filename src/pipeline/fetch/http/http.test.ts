@@ -32,7 +32,7 @@ async function serve(t: TestContext, handle: Handle): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that says what no HTTP library would. */
+/** A server that sends what no HTTP library would. */
 async function serveRaw(t: TestContext, talk: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -77,7 +77,7 @@ async function codeOf(work: Promise<unknown>): Promise<FailureCode | 'no failure
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe('a fetch', () => {
-  test('says who it is, asks for what it can read, and gives back the bytes', async (t) => {
+  test('sends its user agent and accepted types, and returns the bytes', async (t) => {
     let asked: IncomingMessage['headers'] = {};
     const origin = await serve(t, (request, response) => {
       asked = request.headers;
@@ -147,7 +147,7 @@ describe('a fetch', () => {
     });
   }
 
-  test('is over before an announced size beyond the bound is read', async (t) => {
+  test('ends before reading a body whose announced size is above the limit', async (t) => {
     const origin = await serve(t, (_, response) => {
       response.writeHead(200, { 'Content-Length': 10_000_000_000 });
       response.write('a little');
@@ -155,7 +155,7 @@ describe('a fetch', () => {
     assert.equal(await codeOf(get(origin)), 'source_too_large');
   });
 
-  test('stops an endless body at the bound', async (t) => {
+  test('stops an endless body at the limit', async (t) => {
     const origin = await serve(t, (_, response) => {
       const chunk = Buffer.alloc(65_536, 'a');
       const write = (): void => {
@@ -167,14 +167,14 @@ describe('a fetch', () => {
     assert.equal(await codeOf(get(origin)), 'source_too_large');
   });
 
-  test('cuts a body at the bound where that is asked for', async (t) => {
+  test('truncates a body at the limit if requested', async (t) => {
     const origin = await serve(t, (_, response) => response.end('a'.repeat(1000)));
     const answer = await get(origin, { bounds: { ...bounds, bytesMax: 10, beyond: 'cut' } });
     assert.equal(text(answer.bytes), 'a'.repeat(10));
     assert.equal(answer.isCut, true);
   });
 
-  test('reads of an error page only the start', async (t) => {
+  test('reads only the start of an error page', async (t) => {
     const origin = await serve(t, (_, response) => {
       response.writeHead(500).end('a'.repeat(1_000_000));
     });
@@ -203,7 +203,7 @@ describe('a fetch', () => {
     });
   }
 
-  test('refuses headers beyond the bound', async (t) => {
+  test('refuses headers above the size limit', async (t) => {
     const origin = await serveRaw(t, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       socket.write(`X-Long: ${'a'.repeat(1_000_000)}\r\n\r\n`);
@@ -227,7 +227,7 @@ describe('a fetch', () => {
     assert.equal(await codeOf(get('http://127.0.0.1:1/')), 'network_error');
   });
 
-  /** Time that a test drives: the deadline is the timer of the whole fetch. */
+  /** A clock driven by the test: the deadline is the timer of the whole fetch. */
   function worldWithDeadline(fire: { run?: () => void }) {
     const world = realWorld();
     return {
@@ -240,7 +240,7 @@ describe('a fetch', () => {
     };
   }
 
-  test('ends a drip of bytes at the deadline, however regular it is', async (t) => {
+  test('ends a slow drip of bytes at the deadline', async (t) => {
     const fire: { run?: () => void } = {};
     let drops = 0;
     const origin = await serve(t, (_, response) => {
@@ -279,7 +279,7 @@ describe('a redirect', () => {
     (_, response) =>
       response.writeHead(status, { Location: location }).end();
 
-  test('is followed and written down, relative ones too', async (t) => {
+  test('is followed and recorded, relative ones too', async (t) => {
     const origin = await serve(t, (request, response) => {
       if (request.url === '/a') redirectTo('b/../c?d#e', 301)(request, response);
       else response.end(request.url);
@@ -292,7 +292,7 @@ describe('a redirect', () => {
     ]);
   });
 
-  test('in a circle ends at once, and an endless chain at the bound', async (t) => {
+  test('in a loop ends at once, and an endless chain at the limit', async (t) => {
     let requests = 0;
     const origin = await serve(t, (request, response) => {
       requests += 1;
@@ -325,12 +325,12 @@ describe('a redirect', () => {
     });
   }
 
-  test('without a place to go is refused', async (t) => {
+  test('without a location is refused', async (t) => {
     const origin = await serve(t, (_, response) => response.writeHead(302).end());
     assert.equal(await codeOf(get(origin)), 'bad_response');
   });
 
-  test('asks before each hop, and stops where the answer is no', async (t) => {
+  test('is checked before each hop, and stops at a refusal', async (t) => {
     let requests = 0;
     const origin = await serve(t, (request, response) => {
       requests += 1;
@@ -345,7 +345,7 @@ describe('a redirect', () => {
 });
 
 describe('a conditional request', () => {
-  test('is made of the address that gave the validators, and of no other', async (t) => {
+  test('is sent only to the address that gave the validators', async (t) => {
     const asked: (string | undefined)[] = [];
     const origin = await serve(t, (request, response) => {
       asked.push(request.headers['if-none-match']);
@@ -362,7 +362,7 @@ describe('a conditional request', () => {
 describe('a certificate', () => {
   const fixture = (name: string) => readFileSync(new URL(`../fixture/${name}`, import.meta.url));
 
-  test('that nobody vouches for is refused, and so is what is not TLS', async (t) => {
+  test('with an untrusted certificate is refused, and so is plain text', async (t) => {
     const key = fixture('self-signed.key.pem');
     const cert = fixture('self-signed.pem');
     const server = createTlsServer({ key, cert }, (_, response) => response.end('hello'));

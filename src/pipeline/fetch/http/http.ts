@@ -1,6 +1,6 @@
 /**
- * One GET over all its redirects, within its bounds of time and bytes. Every hop is read, resolved,
- * judged and connected to anew: a redirect gets no further than a first request would.
+ * One GET across all its redirects, within limits of time and bytes. Every hop is parsed, resolved,
+ * checked and connected again: a redirect can reach nothing that a first request could not.
  */
 import type { Readable } from 'node:stream';
 import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
@@ -14,13 +14,13 @@ import { type Connect, clientFor, systemConnect } from './connect.ts';
 import { race } from './race.ts';
 import { type Resolve, resolveTarget, systemResolve } from './resolve.ts';
 
-/** Who we say we are. The first word is also the name that robots.txt knows us by. */
+/** Our user agent. Its first word is also our name in robots.txt. */
 export const productToken = 'PawlBot';
 export const userAgent = `${productToken}/0.1`;
 
-/** What an earlier answer said of its version, for asking whether there is a newer one. */
+/** Validators of an earlier response, for a conditional request. */
 export interface Validators {
-  /** The address that gave them: they mean nothing to another. */
+  /** The address that sent them: they are meaningless for another. */
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -33,13 +33,13 @@ export interface GetRequest {
   readonly redirectsMax: number;
   readonly bounds: BodyBounds;
   readonly validators?: Validators | undefined;
-  /** The page in whose name a browser asks, where it asks across origins. */
+  /** The origin of the page, for a cross-origin request of a browser. */
   readonly origin?: string | undefined;
   /** Called before each hop, redirects included; throws to refuse it. */
   readonly beforeHop?: (url: URL) => Promise<void>;
 }
 
-/** The port to the web. */
+/** The HTTP port. */
 export interface Fetcher {
   get(request: GetRequest): Promise<Answer>;
 }
@@ -138,7 +138,7 @@ function headersFor(url: URL, { accept, origin, validators }: GetRequest): Recor
 
 const noValidators = { etag: null, lastModified: null };
 
-/** Of an error page only the start is read, and of a redirect nothing. */
+/** Only the start of an error page is read, and nothing of a redirect. */
 function readHop(
   status: number,
   headers: ReadonlyMap<string, string>,
@@ -175,7 +175,7 @@ function headersOf(
   return known;
 }
 
-/** What the client calls its errors, beyond those that `toFailure` knows. */
+/** Maps the client's errors that `toFailure` does not know. */
 function asFailure(error: unknown, url: URL): Failure {
   const failure = toFailure(error);
   if (failure.code !== 'internal_error') return withoutAddress(failure, url);
@@ -190,8 +190,8 @@ function asFailure(error: unknown, url: URL): Failure {
   }
   if (isTls(code))
     return new Failure('certificate_invalid', `${url.host}: ${wordsFor(code)}`, { cause: error });
-  // The protocol was not kept, the stream ended early, or the system or its resolver gave up. Where
-  // a server switches to another protocol unasked, the client stumbles over an assertion.
+  // A protocol violation, a stream that ended early, or an error of the system or its resolver. If
+  // a server switches protocols without a request, the client throws an assertion error.
   const isNetwork =
     /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_|ERR_ASSERTION)/.test(code) ||
     syscall !== undefined;
@@ -209,14 +209,14 @@ function isTls(code: string): boolean {
   return /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$)/.test(code);
 }
 
-/** Messages of sockets hold the address that a name led to, which nobody needs to learn. */
+/** Socket errors contain the resolved address, which is not disclosed. */
 function withoutAddress(failure: Failure, url: URL): Failure {
   if (failure.cause === undefined) return failure;
   const { code = failure.code } = failure.cause as ErrorWithCode;
   return new Failure(failure.code, `${url.host}: ${wordsFor(code)}`, { cause: failure.cause });
 }
 
-/** What people meet most often, in words; the others are for whoever looks them up. */
+/** Texts for the most frequent errors; the others are shown as codes. */
 const words: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host could not be looked up',

@@ -1,6 +1,6 @@
 /**
- * `fetch` for links that somebody else has named: the name is resolved once and judged, and only
- * what was judged is connected to. Between a check and a second lookup a name could change.
+ * `fetch` for links from third parties: the name is resolved once and checked, and only the checked
+ * address is connected to. A second lookup could return another address.
  */
 import { fetch as fetchWith, type RequestInit } from 'undici';
 import { clientFor, systemConnect } from './connect.ts';
@@ -19,7 +19,7 @@ export function linkFetcher(options: FetcherOptions): FetchLink {
     const target = await resolveTarget(url, { resolve, allowed });
     const client = clientFor(target, { connect, timers: world, signal: init.signal });
     const asked = { ...init, dispatcher: client, redirect: 'error' } as RequestInit;
-    // It closes once the answer has been read, or given up.
+    // Closes once the response has been read or abandoned.
     const answered = fetchWith(url, asked).finally(
       () => void client.close().catch(() => undefined),
     );

@@ -70,7 +70,7 @@ describe('the type of a file', () => {
     });
   }
 
-  test('is not lost where the look ends within a character', () => {
+  test('is found even if the sample ends within a character', () => {
     const text = `${'a'.repeat(8191)}ä and more`;
     assert.equal(mediaTypeOf('a.txt', Buffer.from(text)), 'text/plain');
     const wide = Buffer.from(`\ufeff${'a'.repeat(4094)}🚢 and more`, 'utf16le');
@@ -78,7 +78,7 @@ describe('the type of a file', () => {
   });
 });
 
-describe('what was sent as plain text', () => {
+describe('content sent as plain text', () => {
   const rows: readonly [source: string, text: string, type: string][] = [
     ['https://a.example/x.py?raw=1', 'import a', 'text/x-source'],
     ['https://a.example/README.md', '# a', 'text/markdown'],
@@ -93,7 +93,7 @@ describe('what was sent as plain text', () => {
     });
   }
 
-  test('and as anything else, stays what it was', () => {
+  test('or as any other type, keeps its type', () => {
     assert.equal(refine('text/html', { source: 'a.py', bytes: bytes('a') }), 'text/html');
   });
 });

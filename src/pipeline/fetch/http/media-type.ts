@@ -1,27 +1,27 @@
-/** What a document is, by its bytes first and by its name second. */
+/** The type of a document, by its bytes first and by its name second. */
 
 import { formatOf, typeByName } from '../../extract/format/formats.ts';
 import { decodeText, markedCharset, wideCharset } from '../../extract/format/text/decode-text.ts';
 import { jsonTypeOf, looksLikeHtml, looksLikeMail, sniffBinary } from './sniff.ts';
 
-/** What `content_extracted` can make text of, or say exactly why not. */
+/** Whether `content_extracted` can extract text, or say exactly why not. */
 export function isReadable(mediaType: string): boolean {
   return formatOf(mediaType) !== undefined;
 }
 
-/** What has words in it that only a transcript can show. */
+/** Whether only a transcript can show its words. */
 export function isRecording(mediaType: string): boolean {
   return /^(?:audio|video)\//.test(mediaType);
 }
 
 const lookedAtBytes = 8192;
 
-/** Undefined for what is neither text nor a format that is known. */
+/** Undefined if it is neither text nor a known format. */
 export function mediaTypeOf(name: string, bytes: Uint8Array): string | undefined {
   const isTextual = looksLikeText(bytes);
   const binary = sniffBinary(bytes);
   const named = typeByName(name);
-  // Words may begin as some file formats do: `BZh` and `ID3` are letters.
+  // Text may begin like a file format: `BZh` and `ID3` are letters.
   if (binary !== undefined && (!isTextual || isWrittenInText(binary, name, bytes))) {
     const isUnnamed = binary === 'application/zip' && isContainer(named);
     return isUnnamed ? named : binary;
@@ -38,7 +38,7 @@ function isWrittenInText(type: string, name: string, bytes: Uint8Array): boolean
   return isAtStart || typeByName(name) === type;
 }
 
-/** A damaged one is still meant to be what its name says, and its parser will say that it is. */
+/** A damaged container keeps the type of its name; its parser reports the damage. */
 function isContainer(type: string | undefined): boolean {
   return type !== undefined && /^application\/(?:pdf|epub|vnd\.)/.test(type);
 }
@@ -51,8 +51,8 @@ interface Named {
 }
 
 /**
- * What was sent as plain text may be code, Markdown or a message. It is no page, whatever its name:
- * a site that wants a page shown as text says so by its type.
+ * Content sent as plain text may be code, Markdown or a mail. It is never a page, regardless of its
+ * name: a site that wants HTML shown as text says so by the type.
  */
 export function refine(mediaType: string, { source, bytes }: Named): string {
   if (mediaType !== 'text/plain') return mediaType;
@@ -61,7 +61,7 @@ export function refine(mediaType: string, { source, bytes }: Named): string {
   return looksLikeMail(startOf(bytes)) ? 'message/rfc822' : mediaType;
 }
 
-/** A file is what its name says, and without a telling name what it begins like. */
+/** A file has the type of its name, or without a known extension, that of its beginning. */
 function textTypeOf(name: string, bytes: Uint8Array): string {
   const named = typeByName(name);
   if (named !== undefined && named !== 'text/plain' && textTypes.test(named)) return named;
@@ -77,7 +77,7 @@ function startOf(bytes: Uint8Array): string {
   return decodeText(headOf(bytes)).text;
 }
 
-/** Of an even length, so that UTF-16 is not cut in the middle of a character. */
+/** Of even length, so that a UTF-16 character is not split. */
 function headOf(bytes: Uint8Array): Uint8Array {
   const head = bytes.subarray(0, lookedAtBytes);
   if (head.length === bytes.length) return head;
@@ -85,17 +85,17 @@ function headOf(bytes: Uint8Array): Uint8Array {
   return end > 0 && wideCharset(head) === undefined ? head.subarray(0, end) : head;
 }
 
-/** Texts that were copied from terminals and databases hold a stray control byte here and there. */
+/** Texts copied from terminals and databases contain a stray control byte here and there. */
 const controlShareMax = 0.002;
 
-/** Control characters that text seldom holds: all but tab, line ends, page ends and escape. */
+/** Control characters that are rare in text: all but tab, line ends, form feed and escape. */
 function looksLikeText(bytes: Uint8Array): boolean {
   const head = bytes.subarray(0, lookedAtBytes);
   const even = head.subarray(0, head.length - (head.length % 2));
   const marked = markedCharset(bytes);
   if (marked?.startsWith('utf-32')) return isWideText(head.subarray(0, head.length & ~3));
   if (marked?.startsWith('utf-16') || wideCharset(even) !== undefined) return isWideText(even);
-  // Every file passes here: a loop takes a tenth of the time that a callback for each byte takes.
+  // Every file passes here: a loop takes a tenth of the time of a callback per byte.
   let controls = 0;
   for (let at = 0; at < head.length; at++) {
     const byte = head[at] as number;
@@ -106,8 +106,8 @@ function looksLikeText(bytes: Uint8Array): boolean {
 }
 
 function isWideText(bytes: Uint8Array): boolean {
-  // The look may end within a pair that makes one character.
+  // The sample may end within a surrogate pair.
   const text = decodeText(bytes).text.replace(/\ufffd$/, '');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
   return !/[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\ufffd]/.test(text);
 }

@@ -1,7 +1,7 @@
 /**
- * One POST to an address that somebody else has named. It gets no further than a GET would: the
- * name is resolved and judged, only what was judged is connected to, and a redirect is an answer
- * like any other. Of the answer nothing but its status is read.
+ * One POST to an address from a third party, as restricted as a GET: the name is resolved and
+ * checked, only the checked address is connected to, and a redirect is not followed. Only the
+ * status of the response is read.
  */
 import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
 import { clientFor, systemConnect } from './connect.ts';
@@ -52,7 +52,7 @@ export function httpPost(options: FetcherOptions): Post {
   };
 }
 
-/** Messages of sockets hold the address that a name led to, which nobody needs to learn. */
+/** Socket errors contain the resolved address, which is not disclosed. */
 function failureOf(error: unknown, url: URL): Failure {
   const failure = toFailure(error);
   if (failure.cause === undefined && failure.code !== 'internal_error') return failure;

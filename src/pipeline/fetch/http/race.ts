@@ -1,4 +1,4 @@
-/** Waits for the work, or for the signal: what cannot be called off need not be waited for. */
+/** Waits for the work or for the signal: work that cannot be aborted is abandoned. */
 export function race<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason);

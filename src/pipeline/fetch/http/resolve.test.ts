@@ -64,7 +64,7 @@ describe('a target', () => {
     });
   }
 
-  test('is not waited for where the resolver hangs', async () => {
+  test('is not waited for if the resolver hangs', async () => {
     const fetcher = httpFetcher({
       world: realWorld(),
       allowed: none,
@@ -84,7 +84,7 @@ function requestFor(url: string) {
   return { url: new URL(url), accept: '*/*', signal, redirectsMax: 5, bounds };
 }
 
-/** Writes down where it was sent, and connects every public address to a server on loopback. */
+/** Records its targets, and connects every public address to a server on loopback. */
 async function recordingConnect(t: TestContext, respond: (path: string) => string | undefined) {
   const server = createServer((request, response) => {
     const location = respond(request.url ?? '');
@@ -115,7 +115,7 @@ const hidden = [
 ];
 
 describe('1,000 names that change their address between two lookups', () => {
-  test('lead to no connection but to the address that was checked', async (t) => {
+  test('are connected only at the address that was checked', async (t) => {
     const { connect, connections } = await recordingConnect(t, () => undefined);
     let lookups = 0;
     const resolve: Resolve = async () => {
@@ -142,7 +142,7 @@ describe('1,000 names that change their address between two lookups', () => {
   });
 });
 
-describe('a redirect to a name that leads inside', () => {
+describe('a redirect to a name with a private address', () => {
   for (let depth = 1; depth <= 5; depth += 1) {
     for (const address of hidden) {
       test(`at hop ${depth}, to ${address}, is not connected to`, async (t) => {
@@ -163,7 +163,7 @@ describe('a redirect to a name that leads inside', () => {
 });
 
 describe('a connection', () => {
-  test('tries the next address when one does not answer, and keeps name and port', async (t) => {
+  test('tries the next address when one does not respond, and keeps name and port', async (t) => {
     const { connect, connections } = await recordingConnect(t, () => undefined);
     const resolve: Resolve = async () => ['1.1.1.1', '1.0.0.1', '2606:4700::1'];
     const fetcher = httpFetcher({
@@ -191,7 +191,7 @@ describe('a connection', () => {
     );
   });
 
-  test('that ends up elsewhere is dropped', async (t) => {
+  test('to another address is dropped', async (t) => {
     const { connect } = await recordingConnect(t, () => undefined);
     const fetcher = httpFetcher({
       world: realWorld(),
@@ -202,7 +202,7 @@ describe('a connection', () => {
     await assert.rejects(fetcher.get(requestFor('http://a.example/')), { code: 'private_address' });
   });
 
-  test('that nobody takes fails without the address in its message', async () => {
+  test('that is refused fails without the address in its message', async () => {
     const fetcher = httpFetcher({
       world: realWorld(),
       allowed: none,

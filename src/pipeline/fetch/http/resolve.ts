@@ -1,9 +1,9 @@
 /**
- * From a URL to the addresses that may be connected to. The whole name is refused if any of its
- * addresses is: a public name never points into a private network by accident, and whoever mixes
- * the two in one answer hopes that the connection takes the other one than the check did.
+ * From a URL to the addresses that may be connected to. A name is refused if any of its addresses
+ * is: a public name never points into a private network by accident. A mix of both is an attempt to
+ * make the connection use another address than the check.
  *
- * What is returned here is what is connected to. Nothing looks the name up a second time.
+ * The returned addresses are the ones connected to. The name is never looked up a second time.
  */
 import { lookup } from 'node:dns/promises';
 import { Failure } from '../../../kernel/failure/failure.ts';
@@ -21,20 +21,20 @@ import {
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** The system's own resolver, with its hosts file: what a person on this machine would get. */
+/** The system resolver, including the hosts file: what a person on this machine would get. */
 export const systemResolve: Resolve = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
 
-/** A URL with the addresses that were checked for it, in the order to try them in. */
+/** A URL with its checked addresses, in the order to try them. */
 export interface Target {
   readonly url: URL;
   readonly port: number;
   readonly addresses: readonly string[];
 }
 
-/** What an address says by itself, before any lookup: throws unless it may be public. */
+/** Checks a URL before any lookup: throws unless it may be public. */
 export function checkTarget(url: URL, allowed: AllowedHosts): void {
   const port = portOf(url);
   const isException = isAllowed(url, allowed);
@@ -60,7 +60,7 @@ export async function resolveTarget(
   return { url, port: portOf(url), addresses: ipv4First(addresses) };
 }
 
-/** The message does not say what the name resolved to: that would be a map of the network. */
+/** The message does not contain the resolved address: that would reveal the network. */
 function refuse(url: URL, classes: readonly AddressClass[], isException: boolean): void {
   const isRefused = classes.some(
     (found) => found === 'never' || (found === 'private' && !isException),
@@ -68,7 +68,7 @@ function refuse(url: URL, classes: readonly AddressClass[], isException: boolean
   if (isRefused) throw new Failure('private_address', `${url.host} is not a public address`);
 }
 
-/** Where a machine has no way out by IPv6, trying it first would cost the time of a connection. */
+/** On a machine without IPv6 connectivity, trying IPv6 first would cost a connection timeout. */
 function ipv4First(addresses: readonly string[]): string[] {
   const isIpv6 = (address: string): number => (address.includes(':') ? 1 : 0);
   return [...new Set(addresses)].toSorted((one, other) => isIpv6(one) - isIpv6(other));

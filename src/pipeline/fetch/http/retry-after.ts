@@ -1,15 +1,15 @@
-/** The header `Retry-After`: seconds, or one of the three forms of a date. */
+/** The header `Retry-After`: seconds, or one of three date formats. */
 
 const forms = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
-/** The oldest form names no zone, and means the same one as the others. */
+/** The oldest format has no time zone, and means the same one as the others. */
 const withoutZone = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * How long the other side asks us to stay away. A date that has passed means no time at all; what
- * makes no sense (a fraction, a negative number, words) means that no time was named.
+ * The wait that the server asks for. A date in the past means no wait; an invalid value (a
+ * fraction, a negative number, words) counts as absent.
  */
 export function retryAfterMs(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

@@ -1,10 +1,10 @@
-/** What bytes are, by how they begin. Headers and names only say what they are meant to be. */
+/** Detects types by the first bytes. Headers and names only state an intention. */
 import { Failure } from '../../../kernel/failure/failure.ts';
 import { openZip } from '../../extract/format/zip/zip.ts';
 
 type Magic = readonly [mediaType: string, signature: string | RegExp, offset?: number];
 
-/** Signatures in Latin-1: one character a byte. */
+/** Signatures in Latin-1: one character per byte. */
 const magics: readonly Magic[] = [
   ['application/pdf', /^[\s\S]{0,1023}?%PDF-/],
   ['application/rtf', '{\\rtf'],
@@ -41,7 +41,7 @@ const magics: readonly Magic[] = [
 const office = 'application/vnd.openxmlformats-officedocument';
 const oasis = 'application/vnd.oasis.opendocument';
 
-/** What the list of types in an Office file calls its main part. */
+/** The names of the main part in the content types of an Office file. */
 const mainParts: readonly [mediaType: string, part: RegExp][] = [
   ['application/vnd.ms-excel.sheet.binary.macroenabled.12', /sheet\.binary\.macroEnabled/i],
   [
@@ -58,7 +58,7 @@ const mainParts: readonly [mediaType: string, part: RegExp][] = [
   ],
 ];
 
-/** For archives that are damaged: what can still be seen of their names. */
+/** For damaged archives: recognizes the entry names that are left. */
 const zips: readonly [mediaType: string, entry: RegExp][] = [
   ['application/epub+zip', /mimetypeapplication\/epub\+zip/],
   [`${oasis}.text`, /mimetypeapplication\/vnd\.oasis\.opendocument\.text/],
@@ -71,7 +71,7 @@ const zips: readonly [mediaType: string, entry: RegExp][] = [
 
 const headBytes = 8192;
 
-/** The type of bytes that are not text, where their beginning tells. */
+/** The type of binary content, if its beginning shows it. */
 export function sniffBinary(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, headBytes)).toString('latin1');
   if (head.startsWith('PK\x03\x04')) return zipType(bytes, head);
@@ -95,14 +95,14 @@ function zipType(bytes: Uint8Array, head: string): string {
   }
 }
 
-/** The names of all entries stand again at the end, where small archives are looked at too. */
+/** All entry names are repeated at the end, so the end of a small archive is checked too. */
 function damagedZipType(bytes: Uint8Array, head: string): string {
   const tail = Buffer.from(bytes.subarray(-64 * 1024)).toString('latin1');
   const names = head + tail;
   return zips.find(([, entry]) => entry.test(names))?.[0] ?? 'application/zip';
 }
 
-/** Whether the text begins as a web page does. */
+/** Whether the text begins like a web page. */
 export function looksLikeHtml(text: string): boolean {
   const start = text.slice(0, 1024).replace(/^\uFEFF?(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*>)*/, '');
   return /^<(?:!doctype\s+html|html|head|body|title|script|h1|div|p|table|meta)[\s>]/i.test(start);
@@ -115,7 +115,7 @@ const mailHeaders = [
 ];
 const mailHeader = new RegExp(`^(?:${mailHeaders.join('|')}):\\s`, 'i');
 
-/** Whether the text begins with the headers of a message, and one of them says who wrote it. */
+/** Whether the text begins with mail headers that include an author. */
 export function looksLikeMail(text: string): boolean {
   if (!mailHeader.test(text)) return false;
   const headers = text.slice(0, 16_384).split(/\r?\n\r?\n/, 1)[0] ?? '';
@@ -128,8 +128,8 @@ export function looksLikeMail(text: string): boolean {
 }
 
 /**
- * Whether the text is one value of JSON, or one on each line, by how it begins. Notes begin with
- * `[1]` and wikis with `[[`, so a list of numbers or of lists is taken for text.
+ * Whether the text looks like JSON or JSON lines, by its beginning. Notes begin with `[1]` and
+ * wikis with `[[`, so a list of numbers or of lists counts as text.
  */
 export function jsonTypeOf(text: string): string | undefined {
   const [first = '', second = ''] = text.trimStart().split(/\r?\n/, 2);

@@ -1,4 +1,4 @@
-/** The pages of one domain one after the other, with the pause of a polite visitor between. */
+/** Reads the pages of one domain one after the other, with a politeness delay in between. */
 import { limits } from '../../../kernel/limits/limits.ts';
 import { pause, type World } from '../../../kernel/world.ts';
 

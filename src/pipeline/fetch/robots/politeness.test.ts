@@ -16,7 +16,7 @@ function after(current: GateLimits, code?: FailureCode, crawlDelayMs?: number): 
   return { concurrency: pace.concurrency, intervalMs: pace.intervalMs };
 }
 
-describe('the pace of a domain', () => {
+describe('the rate limit of a domain', () => {
   for (const code of ['captcha', '403_waf', '503_shield'] as const) {
     test(`falls to one page at a time after ${code}, and further each time`, () => {
       const once = after(normal, code);
@@ -41,7 +41,7 @@ describe('the pace of a domain', () => {
     });
   });
 
-  test('recovers in steps, the distance before the number', () => {
+  test('recovers in steps, the delay before the concurrency', () => {
     let pace = after(normal, 'captcha');
     let steps = 0;
     for (; pace.intervalMs > domainIntervalMs; steps += 1) {
@@ -59,7 +59,7 @@ describe('the pace of a domain', () => {
     );
   });
 
-  test('keeps the distance that robots.txt asks for, for as long as it does', () => {
+  test('keeps the crawl delay of robots.txt for as long as it is set', () => {
     const asked = after(normal, undefined, 5000);
     assert.equal(asked.intervalMs, 5000);
     assert.equal(after(asked, undefined, 5000).intervalMs, 5000);
@@ -67,7 +67,7 @@ describe('the pace of a domain', () => {
     assert.equal(after(normal, 'http_404', 5000).intervalMs, 5000);
   });
 
-  test('recovers to what its owner allows, and falls no less when it defends itself', () => {
+  test('recovers to the configured limit, and still falls after an anti-bot signal', () => {
     const pace = { concurrency: 5, intervalMs: 0 };
     const next = (current: GateLimits, failure?: Failure): GateLimits =>
       paceAfter({ current, failure, crawlDelayMs: undefined, normal: pace }) ?? current;
@@ -87,7 +87,7 @@ describe('the pace of a domain', () => {
       crawlDelayMs: 3000,
       normal: pace,
     });
-    assert.equal(delayed?.intervalMs, 3000, 'robots.txt is heeded all the same');
+    assert.equal(delayed?.intervalMs, 3000, 'robots.txt still applies');
   });
 
   for (const code of ['http_404', 'http_5xx', 'network_error', 'robots_disallowed'] as const) {

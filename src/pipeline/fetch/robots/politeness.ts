@@ -1,8 +1,8 @@
 /**
- * How fast a domain is read, decided from what it last answered. A domain that defends itself or
- * asks for less is read one page at a time and further apart, twice as far each time it says so
- * again. It recovers in steps, one for each page that it gives: first the distance shrinks, and
- * only when that is back to normal may pages be read side by side again.
+ * The rate limit of a domain, decided from its last response. After an anti-bot signal or a request
+ * to slow down, the domain is read one page at a time, with a delay that doubles on each
+ * repetition. It recovers in steps, one per successful page: first the delay shrinks, and only when
+ * it is back to normal does the concurrency rise.
  */
 import { type Failure, isAntiBot } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
@@ -16,29 +16,29 @@ export interface Pace extends GateLimits {
 const { domainConcurrencyMax, domainIntervalMs, slowestDomainIntervalMs } = limits.fetch;
 const { guardedDomainConcurrencyMax, guardedDomainIntervalMs } = limits.fetch;
 
-/** How a domain is read that has not asked for anything else. */
+/** The default rate limit of a domain. */
 export const normalPace: GateLimits = {
   concurrency: domainConcurrencyMax,
   intervalMs: domainIntervalMs,
 };
 
-/** The pace that an owner allows for a domain, by its name. */
+/** Configured rate limits by domain. */
 export type Paces = Readonly<Record<string, GateLimits>>;
 
-/** After each page that a slowed-down domain gives, its distance shrinks by this factor. */
+/** After each page of a slowed-down domain, its delay shrinks by this factor. */
 const recovery = 0.75;
 
 export interface PaceInput {
   readonly current: GateLimits;
-  /** What the domain answered; undefined where it gave the page. */
+  /** The failure of the page; undefined if it succeeded. */
   readonly failure: Failure | undefined;
-  /** What its robots.txt asks for. */
+  /** The crawl delay of its robots.txt. */
   readonly crawlDelayMs: number | undefined;
-  /** What it recovers to. */
+  /** The limit that it recovers to. */
   readonly normal?: GateLimits | undefined;
 }
 
-/** Undefined: the pace is right as it is. */
+/** Undefined if the limit does not change. */
 export function paceAfter(input: PaceInput): Pace | undefined {
   const { current, failure, crawlDelayMs = 0, normal = normalPace } = input;
   const normalMs = Math.max(normal.intervalMs, crawlDelayMs);
@@ -52,7 +52,7 @@ export function paceAfter(input: PaceInput): Pace | undefined {
     const leastMs = Math.max(normalMs, domainIntervalMs) * 2;
     return changed(current, slowed(current, leastMs, failure));
   }
-  // What failed for other reasons says nothing about the pace, but robots.txt may have.
+  // Other failures do not affect the rate limit, but robots.txt may.
   const intervalMs = Math.max(current.intervalMs, normalMs);
   return changed(current, { ...current, intervalMs, reason: 'robots.txt asks for this distance' });
 }

@@ -7,9 +7,9 @@ import { RobotsCheck } from './robots-check.ts';
 const now = 1_000_000_000_000;
 const site = 'https://site.example';
 
-/** Whoever asks a site fails the test. */
+/** A request to a site fails the test. */
 const noFetcher: Fetcher = {
-  get: async () => assert.fail('a site was asked'),
+  get: async () => assert.fail('a site was requested'),
 };
 
 function checkOf(body: string, ageMs = 0): RobotsCheck {
@@ -32,14 +32,14 @@ describe('the links of a page that may be read', () => {
     assert.deepEqual(await checkOf(rules).allowedOf(found), pagesOf('/a', '/private/but'));
   });
 
-  test('are all of them where the rules of a site are not known, or old', async () => {
+  test('are all of them if the rules of a site are unknown or old', async () => {
     const elsewhere = [{ url: 'https://other.example/private' }];
     assert.deepEqual(await checkOf(rules).allowedOf(elsewhere), elsewhere);
     const found = pagesOf('/private/b');
     assert.deepEqual(await checkOf(rules, limits.fetch.robotsTtlMs).allowedOf(found), found);
   });
 
-  test('are looked for within a bound: the last ones pass where there is too much', async () => {
+  test('are checked within a time limit: beyond it, the last ones pass', async () => {
     const filler = `Disallow: /${'x'.repeat(limits.fetch.robotsBytesMax / 2)}\n`;
     const robots = `User-agent: *\n${filler}Disallow: /private`;
     const compared = Math.floor(limits.fetch.robotsComparedMax / (filler.length + 10));

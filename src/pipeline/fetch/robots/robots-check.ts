@@ -1,7 +1,7 @@
 /**
- * Asks robots.txt before each address is read: from the store while it is fresh, from the site
- * otherwise. What RFC 9309 says of errors holds: a site without the file allows everything, and one
- * whose file cannot be reached allows nothing for now, unless an older copy is known.
+ * Checks robots.txt before each address is read: from the store while it is fresh, else from the
+ * site. Errors follow RFC 9309: a site without the file allows everything, and one whose file
+ * cannot be reached allows nothing for now, unless an older copy is known.
  */
 
 import { TimeSlice } from '../../../concurrency/time-slice.ts';
@@ -14,24 +14,24 @@ import { decide, parseRobots, type Robots, type RobotsDecision } from './robots.
 
 export interface RobotsCheckOptions {
   readonly fetcher: Fetcher;
-  /** What was answered before, by origin. */
+  /** Stored robots.txt responses, by origin. */
   readonly stored: (origin: string) => Promise<RobotsRow | undefined>;
   readonly signal: AbortSignal;
   readonly now: number;
 }
 
-/** What a visit has learned of the rules of a site. */
+/** What a visit has learned about a site's robots.txt. */
 export interface LearnedRobots {
-  /** What sites answered, to be stored with the step. */
+  /** New robots.txt responses, to be stored with the step. */
   readonly fresh: readonly RobotsRow[];
-  /** What was decided of the page, in words. */
+  /** The decision on the page, as text. */
   readonly decision: string | undefined;
-  /** What the first site asks for between two requests. */
+  /** The crawl delay of the first site. */
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
 }
 
-/** One visit: remembers what it asked, so that a redirect within a site asks nothing twice. */
+/** The checks of one visit: cached, so that a redirect within a site requests nothing twice. */
 export class RobotsCheck implements LearnedRobots {
   readonly #options: RobotsCheckOptions;
   readonly #known = new Map<string, Promise<Robots>>();
@@ -44,12 +44,12 @@ export class RobotsCheck implements LearnedRobots {
     this.#options = options;
   }
 
-  /** What is known of a site from before, however old. */
+  /** The stored robots.txt of a site, however old. */
   stored(origin: string): Promise<RobotsRow | undefined> {
     return this.#options.stored(origin);
   }
 
-  /** Takes over what somebody else has learned by making the visit. */
+  /** Takes over what another process has learned by making the visit. */
   adopt({ fresh, decision, crawlDelayMs, sitemaps }: LearnedRobots): void {
     this.fresh.push(...fresh);
     for (const row of fresh) this.#known.set(row.origin, Promise.resolve(robotsIn(row)));
@@ -65,7 +65,7 @@ export class RobotsCheck implements LearnedRobots {
     if (!isAllowed) throw disallowed(url, rule);
   }
 
-  /** The same for what is read beside the page: it says nothing of the page itself. */
+  /** Like `admit`, for resources of the page: the recorded decision stays that of the page. */
   async admitBeside(url: URL): Promise<void> {
     const { isAllowed, rule } = await this.check(url);
     if (!isAllowed) throw disallowed(url, rule);
@@ -76,8 +76,8 @@ export class RobotsCheck implements LearnedRobots {
   }
 
   /**
-   * The pages that may be read, as far as it is known without asking a site. Of so many links and
-   * rules that comparing them would take long, the last pages pass: they are checked when they are
+   * The pages that may be read, as far as it is known without a request. If there are so many links
+   * and rules that comparing them takes long, the last pages pass: they are checked when they are
    * read.
    */
   async allowedOf<Page extends { readonly url: string }>(pages: readonly Page[]): Promise<Page[]> {
@@ -95,7 +95,7 @@ export class RobotsCheck implements LearnedRobots {
     return allowed;
   }
 
-  /** The rules that were asked for by this visit, or lately by another. */
+  /** The rules requested by this visit, or recently by another. */
   async #knownOf(origin: string): Promise<Robots | undefined> {
     const asked = this.#known.get(origin);
     if (asked) return asked;
@@ -155,13 +155,12 @@ export class RobotsCheck implements LearnedRobots {
       const { status, headers } = answer;
       if (status === 429 || status >= 500)
         throw unreachable(url, `answered ${status}`, headers, now);
-      // Postgres takes no zero byte in a text, and no rule holds one.
+      // Postgres accepts no NUL in a text, and no rule contains one.
       const body = new TextDecoder().decode(answer.bytes).replaceAll('\0', '');
       return { ...row, status, body: status < 300 ? body : '' };
     } catch (error) {
       const failure = toFailure(error);
-      // A file behind too many redirects, or behind one that leads nowhere, is a file that is not
-      // there.
+      // A file behind too many redirects, or behind an invalid one, counts as absent.
       if (isMisled(failure)) return { ...row, status: 404, body: '' };
       if (failure.code !== 'bad_response') throw failure;
       throw unreachable(url, failure.message, new Map(), now);

@@ -14,8 +14,8 @@ interface Case {
 }
 
 /**
- * The questions are those that Google's own tests of its parser ask, in our words. Where its answer
- * is Google's alone and not the RFC's, the case says what we do.
+ * The cases are those of Google's own parser tests, in our words. If the expected result is
+ * specific to Google and not in the RFC, the case states our behaviour.
  */
 const cases: readonly Case[] = [
   { name: 'an empty file allows everything', file: '', may: ['/', '/x'] },
@@ -277,7 +277,7 @@ describe('robots.txt', () => {
       for (const path of mayNot) assert.equal(await ask(path), false, `${path} is not allowed`);
     });
   }
-  test('is asked more than 120 questions', () => assert.ok(questions > 120, String(questions)));
+  test('is checked with more than 120 paths', () => assert.ok(questions > 120, String(questions)));
 
   test('says which rule decided', async () => {
     const robots = parseRobots('user-agent: *\ndisallow: /x\nallow: /x/y', 'FooBot');
@@ -299,7 +299,7 @@ describe('robots.txt', () => {
     ['86400', limits.fetch.crawlDelayMsMax],
   ];
   for (const [value, ms] of delays) {
-    test(`asks for ${JSON.stringify(value)} seconds between requests`, () => {
+    test(`sets a crawl delay of ${JSON.stringify(value)} seconds`, () => {
       assert.equal(parseRobots(`user-agent: *\ncrawl-delay: ${value}`, 'a').crawlDelayMs, ms);
     });
   }
@@ -310,13 +310,13 @@ describe('robots.txt', () => {
     assert.deepEqual(sitemaps, ['https://a.example/1', 'https://a.example/2']);
   });
 
-  test('is read up to its bound', () => {
+  test('is read up to its size limit', () => {
     const filler = '# filler\n'.repeat(limits.fetch.robotsBytesMax / 9 + 1);
     const robots = parseRobots(`user-agent: *\n${filler}disallow: /`, 'FooBot');
     assert.equal(robots.rules.length, 0);
   });
 
-  test('of hostile lines is read in no time', () => {
+  test('of hostile lines is read quickly', () => {
     const most = limits.fetch.robotsBytesMax;
     const hostile = [' ', '\t', 'a ', '\u00a0', ': ', 'x', '*', 'Disallow '];
     for (const unit of hostile) {
@@ -327,11 +327,11 @@ describe('robots.txt', () => {
     }
   });
 
-  test('with very many rules lets others run while it decides', async (t) => {
+  test('with very many rules yields to the event loop', async (t) => {
     const rules = 'disallow: /*ab$\n'.repeat(limits.fetch.robotsBytesMax / 16);
     const robots = parseRobots(`user-agent: *\n${rules}`, 'FooBot');
     assert.ok(robots.rules.length > 30_000);
-    // A millisecond for each rule, whatever the machine.
+    // A millisecond per rule, on any machine.
     let timeMs = 0;
     t.mock.method(performance, 'now', () => (timeMs += 1));
     let turns = 0;
@@ -346,7 +346,7 @@ describe('robots.txt', () => {
     assert.ok(turns > 30_000 / (limits.loop.sliceMs + 2), `${turns} turns`);
   });
 
-  test('with many stars takes no time', () => {
+  test('with many stars is fast', () => {
     const path = `/${'a'.repeat(8000)}`;
     assert.equal(matches(`/${'*a'.repeat(2000)}*b$`, path), false);
     assert.equal(matches(`/${'*a'.repeat(2000)}$`, path), true);

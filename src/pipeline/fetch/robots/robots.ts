@@ -1,7 +1,7 @@
 /**
- * robots.txt as RFC 9309 has it: which group speaks to us, and which of its rules decides about an
- * address. The longest rule wins, and where two are as long, the one that allows. Beyond the RFC,
- * a missing colon and the usual misspellings are read as what they were meant to be.
+ * robots.txt according to RFC 9309: which group applies to us, and which of its rules decides. The
+ * longest rule wins; of two equally long ones, the one that allows. Beyond the RFC, a missing colon
+ * and common misspellings are accepted.
  */
 
 import { TimeSlice } from '../../../concurrency/time-slice.ts';
@@ -10,22 +10,22 @@ import { normalEncoding } from '../url.ts';
 
 export interface Rule {
   readonly isAllowed: boolean;
-  /** As it is matched: percent-encoded, with `*` for anything and a closing `$` for the end. */
+  /** As it is matched: percent-encoded, with `*` for anything and a final `$` for the end. */
   readonly pattern: string;
 }
 
 export interface Robots {
   readonly rules: readonly Rule[];
-  /** How long the rules are, all together. */
+  /** The total length of the rules. */
   readonly ruleCharacters: number;
-  /** What the site asks for between two requests. */
+  /** The crawl delay of the site. */
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
 }
 
 export interface RobotsDecision {
   readonly isAllowed: boolean;
-  /** The rule that decided, as it would stand in robots.txt; undefined where none matched. */
+  /** The deciding rule as in robots.txt; undefined if none matched. */
   readonly rule: string | undefined;
 }
 
@@ -45,7 +45,7 @@ const fields: readonly [pattern: RegExp, field: Field][] = [
   [/^site-?map$/, 'sitemap'],
 ];
 
-/** Reads the file for one robot, known by its product token. */
+/** Parses the file for one robot, by its product token. */
 export function parseRobots(text: string, token: string): Robots {
   const groups: Group[] = [];
   const sitemaps: string[] = [];
@@ -53,7 +53,7 @@ export function parseRobots(text: string, token: string): Robots {
   let isNaming = false;
   for (const [field, value] of linesOf(text)) {
     if (field === 'agent') {
-      // Names that follow each other share the rules that follow them.
+      // Consecutive names share the rules that follow them.
       if (!isNaming || !current) {
         current = { agents: new Set(), rules: [] };
         groups.push(current);
@@ -63,7 +63,7 @@ export function parseRobots(text: string, token: string): Robots {
     } else if (value !== '' && field === 'sitemap') {
       sitemaps.push(value);
     } else if (value !== '' && field === 'delay') {
-      // Not a field of the RFC, so it does not end the names of a group either.
+      // Not a field of the RFC, so it does not end the list of names either.
       if (current) current.crawlDelayMs = delayOf(value) ?? current.crawlDelayMs;
     } else if (field === 'allow' || field === 'disallow') {
       isNaming = false;
@@ -84,16 +84,16 @@ function* linesOf(text: string): Generator<[Field, string]> {
   }
 }
 
-/** Without an expression for the whole line: a line of spaces would take it for ever. */
+/** No expression for the whole line: a line of spaces would make it backtrack. */
 function fieldOf(line: string): readonly [name: string, value: string] {
   const colon = line.indexOf(':');
   if (colon >= 0) return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-  // `Disallow /private`: two words, of which the first can only be the name of the field.
+  // `Disallow /private`: two words, the first of which can only be the field name.
   const [name = '', value = '', ...others] = line.trim().split(/[ \t]+/, 3);
   return others.length === 0 ? [name, value] : ['', ''];
 }
 
-/** A version or a comment may follow the name; a star stands for everyone. */
+/** A version or a comment may follow the name; a star means everyone. */
 function agentOf(value: string): string {
   if (/^\*(?:\s|$)/.test(value)) return '*';
   return (/^[a-z_-]+/i.exec(value)?.[0] ?? '').toLowerCase();
@@ -105,7 +105,7 @@ function delayOf(value: string): number | undefined {
   return Math.min(Math.ceil(seconds * 1000), limits.fetch.crawlDelayMsMax);
 }
 
-/** All groups that name the robot speak together; if none does, those for everyone. */
+/** All groups that name the robot are merged; if none does, those for everyone. */
 function rulesFor(groups: readonly Group[], token: string): Omit<Robots, 'sitemaps'> {
   const named = groups.filter(({ agents }) => agents.has(token.toLowerCase()));
   const mine = named.length > 0 ? named : groups.filter(({ agents }) => agents.has('*'));
@@ -118,7 +118,7 @@ function rulesFor(groups: readonly Group[], token: string): Omit<Robots, 'sitema
 }
 
 function patternOf(value: string): string {
-  // What is not ASCII is compared as its percent-encoded UTF-8.
+  // Non-ASCII is compared as percent-encoded UTF-8.
   const encoded = value.replace(/[^\x21-\x7e]+/g, (part) =>
     encodeURIComponent(part.toWellFormed()),
   );
@@ -127,7 +127,7 @@ function patternOf(value: string): string {
 
 export async function decide(robots: Robots, url: URL): Promise<RobotsDecision> {
   const path = normalEncoding(`${url.pathname}${url.search}`);
-  // The file that says what is allowed is always allowed.
+  // robots.txt itself is always allowed.
   if (path === '/robots.txt') return { isAllowed: true, rule: undefined };
   let best: Rule | undefined;
   const slice = new TimeSlice();
@@ -147,9 +147,9 @@ function isStronger(rule: Rule, best: Rule | undefined): boolean {
 }
 
 /**
- * Whether the pattern matches the start of the path. Each part between stars is found at its first
- * place after the one before: for a match from the left, that is never worse than a later place.
- * So it takes no longer than the product of the two lengths, whatever the stars.
+ * Whether the pattern matches the start of the path. Each part between stars is matched at its
+ * first position after the previous one: matching from the left, a later position is never better.
+ * So the time is at most the product of the two lengths, for any number of stars.
  */
 export function matches(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
