@@ -1,6 +1,6 @@
 /**
- * What a mail adds to its job. Its files become items of the same job in the transaction in which
- * the mail is read: a job that is killed goes on with exactly what it had found.
+ * Adds the attachments of a mail to its job. They become items of the same job in the transaction
+ * that commits the mail's text: a killed job continues with exactly what it had found.
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -14,12 +14,12 @@ import { putAway } from '../fetch/put-away.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Extracted } from './extract.ts';
 
-/** The type is found out when the item is fetched: by the bytes first, and by the name. */
+/** The type is determined when the item is fetched: by the bytes first, then by the name. */
 const mediaType = 'application/octet-stream';
 
 /**
- * Puts the bytes of the files where fetched bytes are. They are named by their content: what a step
- * that counts for nothing has put away is swept. Undefined: this is no mail.
+ * Stores the bytes of the attachments like fetched bytes. They are named by their content, so the
+ * leftovers of an abandoned step are swept. Undefined if this is not a mail.
  */
 export async function putAwayFiles(
   { attachments }: Extracted,
@@ -39,7 +39,7 @@ interface ReadMail {
   readonly files: readonly NewAttachment[] | undefined;
 }
 
-/** Adds to the outcome what the mail brings. */
+/** Adds the attachments to the outcome. */
 export function withFiles(result: StepResult, { item, contentHash, files }: ReadMail): StepResult {
   if (!files) return result;
   const isUnchanged = result.unchanged === true;
@@ -68,7 +68,7 @@ const beyondBounds =
   `a newer version of the mail was read, or the bounds are reached: ${filesAllMax} files of a ` +
   `mail with all mails attached to it, and mails ${depthMax} deep`;
 
-/** A file of a mail is called by its name, and says which mail it belongs to. */
+/** An attachment has its file name as title, and names the mail it belongs to. */
 export async function namedByMail(
   { item, reader }: StepContext,
   extracted: Extracted,

@@ -1,4 +1,4 @@
-/** `content_extracted`: the text of the source, with its title; or the reason why there is none. */
+/** `content_extracted`: the text of the source and its title, or the reason why there is none. */
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -29,7 +29,7 @@ export interface Extracted {
 }
 
 export interface ExtractInput extends ParseInput {
-  /** What whoever submitted it called it. */
+  /** The title given at submission. */
   readonly title?: string | null | undefined;
 }
 
@@ -44,8 +44,8 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
 }
 
 /**
- * The text of this generation, unless it is the one that the document already has; and the files of
- * a mail as new items.
+ * Stores the text of this generation, unless the document already has the same; adds the
+ * attachments of a mail as new items.
  */
 export async function keepText(
   context: StepContext,
@@ -81,7 +81,7 @@ export async function keepText(
   return withFiles({ effect }, mail);
 }
 
-/** An older submission that is still at work must not replace what this one has confirmed. */
+/** An older submission that is still running must not replace what this one has confirmed. */
 export function unchanged(
   { documentId, id, source }: PipelineItem,
   contentHash: string,
@@ -101,7 +101,7 @@ export function unchanged(
   };
 }
 
-/** Undefined: the text that was handed over is gone. */
+/** Undefined if the inline text is gone. */
 async function readSource(
   context: StepContext,
   blobs: BlobStore,
@@ -121,13 +121,13 @@ async function readSource(
   return { bytes, mediaType, charset: charset ?? undefined, source };
 }
 
-/** The input of a document whose text was handed over. */
+/** The input of an inline document. */
 export function inlineInput(source: string, { kind, body, title }: InputRow): ExtractInput {
   const mediaType = kind === 'text' ? 'text/plain' : `text/${kind}`;
   return { bytes: Buffer.from(body), mediaType, source, title };
 }
 
-/** The text that is chunked and indexed. Throws where there is none. */
+/** The text to chunk and index. Throws if there is none. */
 export async function extract(
   input: ExtractInput,
   parser: Parser,
@@ -145,14 +145,14 @@ export async function extract(
   };
 }
 
-/** Documents lie: what a database would refuse in a text is taken out, as it is from the text. */
+/** Metadata is untrusted: characters that a database would refuse are removed, as from the text. */
 export function metaOf({ meta }: Pick<Extracted, 'meta'>): string {
   return JSON.stringify(meta, (_, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
   );
 }
 
-/** What tells whether a document has changed. The text of a mail names all its files. */
+/** The hash that detects changes. The text of a mail names all its attachments. */
 export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
   return hash('sha256', `${title ?? ''}\0${text}`);
 }

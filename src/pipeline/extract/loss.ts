@@ -1,4 +1,4 @@
-/** What a parser could not read while it read the rest: the share that is left, and why. */
+/** What a parser could not read of a document: the remaining share, and the reason. */
 import { type DroppedText, keptShareOf, type Parsed, warningsOf } from './parsed.ts';
 
 export interface Loss {
@@ -6,7 +6,7 @@ export interface Loss {
   readonly warning: string;
   /** As in `dropped`. */
   readonly reason: string;
-  /** What was lost: its text, or its name. */
+  /** The lost text, or its name. */
   readonly texts: readonly string[];
 }
 
@@ -19,8 +19,8 @@ export interface Reading {
 }
 
 /**
- * Adds to `meta` and `dropped` what was lost, beside what they may have of other losses. A document
- * without losses stays as it is.
+ * Adds losses to `meta` and `dropped`, next to other losses. A document without losses is
+ * unchanged.
  */
 export function withLosses(parsed: Parsed, { read, whole, losses, withDropped }: Reading): Parsed {
   if (losses.length === 0) return parsed;
@@ -40,12 +40,12 @@ export function roundedShare(share: number): number {
   return Math.round(1000 * share) / 1000;
 }
 
-/** `1 of 3 pages was`, `2 of 3 pages were`: for sentences about what was lost. */
+/** `1 of 3 pages was`, `2 of 3 pages were`: for sentences about losses. */
 export function partOf(lost: number, whole: number, things: string): string {
   return `${lost} of ${whole} ${things} ${lost === 1 ? 'was' : 'were'}`;
 }
 
-/** It travels in a header, which is bounded, with so much beside the text of each entry. */
+/** It is sent in a header of bounded size, with this overhead per entry. */
 const droppedBounds = { charactersMax: 100_000, entryCharacters: 40 };
 
 export function firstDropped(dropped: readonly DroppedText[]): DroppedText[] {

@@ -1,32 +1,34 @@
-/** What goes into a parser and what comes out of it, whatever the format. */
+/** The input and the output of a parser, for any format. */
 
 export interface ParseInput {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
-  /** The address or the path it came from: for links, for the extension, for messages. */
+  /** The URL or path of the source: for links, for the extension, for messages. */
   readonly source: string;
-  /** As the server said it; the bytes themselves may say otherwise. */
+  /** As declared by the server; the bytes may contradict it. */
   readonly charset?: string | undefined;
-  /** Return what was dropped as well. */
+  /** Whether to return dropped text too. */
   readonly withDropped?: boolean | undefined;
 }
 
 export interface Parsed {
   readonly title: string | null;
-  /** BCP 47, where the document says it. */
+  /** BCP 47, if the document declares it. */
   readonly language: string | null;
-  /** Headings, lists, tables and code as Markdown: what is chunked. */
+  /** Headings, lists, tables and code as Markdown: the text to chunk. */
   readonly markdown: string;
   /**
-   * What else the document says of itself: author, date, canonical address, pages. `kept_share` and
-   * `warnings` say what was not read of it.
+   * Other metadata: author, date, canonical address, pages. `kept_share` and `warnings` report what
+   * was not read.
    */
   readonly meta: Readonly<Record<string, MetaValue>>;
-  /** The text of each page, in order, from the reader of a format that has pages. */
+  /** The text of each page, in order, for formats with pages. */
   readonly pages?: readonly PageText[] | undefined;
-  /** What was left out of the text, if that was asked for. */
+  /** The dropped text, if it was requested. */
   readonly dropped?: readonly DroppedText[] | undefined;
-  /** The files of a mail, which become documents of their own. Undefined: this is no mail. */
+  /**
+   * The attachments of a mail, which become documents of their own. Undefined if it is not a mail.
+   */
   readonly attachments?: readonly Attachment[] | undefined;
 }
 
@@ -48,7 +50,7 @@ export interface DroppedText {
   readonly text: string;
 }
 
-/** The share of the text that was kept. A parser that dropped nothing need not say so. */
+/** The share of the text that was kept; 1 if the parser does not state it. */
 export function keptShareOf(meta: Parsed['meta']): number {
   return typeof meta.kept_share === 'number' ? meta.kept_share : 1;
 }
@@ -58,5 +60,5 @@ export function warningsOf(meta: Parsed['meta']): readonly string[] {
   return Array.isArray(meta.warnings) ? meta.warnings : [];
 }
 
-/** Throws a `Failure` where there is no text to be had, with the code that says why. */
+/** Throws a `Failure` with a specific code if there is no text. */
 export type Parser = (input: ParseInput, signal: AbortSignal) => Promise<Parsed>;

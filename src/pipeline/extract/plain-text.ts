@@ -1,4 +1,4 @@
-/** Markdown to the words that a reader sees: no marks, no addresses. Linear in its length. */
+/** Markdown to its visible words: no marks, no addresses. Linear in its length. */
 
 const fence = /^\s{0,3}(`{3,}|~{3,})/;
 const tableRule = /^\|(?:\s*:?-{3,}:?\s*\|)+$/;
@@ -37,7 +37,7 @@ export function plainText(markdown: string): string {
 
 /** Lines without a blank one between them. */
 function* plainLines(lines: readonly string[]): Generator<string> {
-  // Two numbers make a list. A single one is as likely to be what the sentence begins with.
+  // Two numbers make a list. A single one may as well be the start of a sentence.
   const isOrdered = lines.filter((line) => place.test(line)).length > 1;
   for (const line of lines) {
     if (tableRule.test(line)) continue;
@@ -54,7 +54,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** Bounded, so that a line full of brackets takes no longer than one without. */
+/** Bounded, so that a line full of brackets is not slower than others. */
 function plainWords(text: string): string {
   return text
     .replace(/!?\[([^[\]]{0,1000})\]\([^()\s]{0,2000}(?:\s"[^"]{0,500}")?\)/g, '$1')

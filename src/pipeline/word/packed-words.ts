@@ -1,18 +1,16 @@
 /**
- * The words of a generation, packed: what a search needs of its texts, and nothing that has to be
- * read letter by letter. They are written once and read by every process that searches, so it is
- * the reading that must be quick. A term is known by forty bits made of its letters: of a million
- * different terms, one in a million is taken for another.
+ * The packed words of a generation: what a search needs of its texts, without parsing. Written once
+ * and read by every process that searches, so the format is made for fast reading. A term is
+ * identified by a hash of 40 bits: of a million different terms, one in a million collides.
  *
- * The bytes are blocks, one after the other, and a block is, in the order of the bytes of a number
- * that processors use:
+ * The bytes are consecutive blocks. A block is, in the byte order of the processor:
  *
- *   32 bits each   its bytes, its chunks, its terms, its postings
- *   32 bits each   of every chunk its ordinal, then of every chunk how many words it has
- *   32 bits each   of every term its hash, in ascending order
- *   16 bits each   of every term where its postings begin
- *   16 bits each   the postings: the place of a chunk in the block × 256, plus its count
- *    8 bits each   of every term the rest of its hash
+ *   32 bits each   the number of its bytes, chunks, terms and postings
+ *   32 bits each   per chunk its ordinal, then per chunk its number of words
+ *   32 bits each   per term its hash, in ascending order
+ *   16 bits each   per term the start of its postings
+ *   16 bits each   the postings: the index of a chunk in the block × 256, plus the count
+ *    8 bits each   per term the rest of its hash
  */
 export interface TermKey {
   readonly hash: number;

@@ -1,4 +1,4 @@
-/** Samples that were cut, flipped and spliced: there is a text or a failure, nothing else. */
+/** Truncated, bit-flipped and spliced samples: the result is a text or a failure, nothing else. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ const samples = join(import.meta.dirname, '../../../../test/samples/format');
 const never = new AbortController().signal;
 const seed = Number(process.env.PAWL_SEED ?? randomInt(2 ** 31));
 
-/** To recognize text takes long, so that pictures are damaged less often. */
+/** OCR is slow, so pictures are damaged less often. */
 const rounds = { quick: 60, pdf: 12, slow: 3 };
 const slow = /^(?:notice|scan)/;
 
 type Chance = (below: number) => number;
 
-/** The same numbers for the same seed. */
+/** A seeded random number generator. */
 function chanceOf(start: number): Chance {
   let state = start >>> 0;
   return (below) => {
@@ -69,7 +69,7 @@ describe(`a damaged file gives text or a failure (PAWL_SEED=${seed})`, () => {
   }
 });
 
-/** Both as what it looks like now, and as what it was. */
+/** Parsed both as its detected type and as its original type. */
 async function survives(name: string, bytes: Uint8Array): Promise<void> {
   const original = mediaTypeOf(name, readFileSync(join(samples, name))) ?? '';
   for (const mediaType of new Set([mediaTypeOf(name, bytes) ?? 'unknown', original])) {

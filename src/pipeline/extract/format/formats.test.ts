@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { knownExtensions, typeByName } from './formats.ts';
 
-/** The file names in the second column of a table of the README, by the head of its first. */
+/** The file names in the second column of a table of the README, by the header of its first. */
 function listed(head: string): string[] {
   const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
   const [, table = ''] = readme.split(`\n| ${head} | file names |`);
@@ -18,7 +18,7 @@ test('the README lists exactly the file names that are read, each once', () => {
   assert.deepEqual(listed('kind').sort(), [...knownExtensions].sort());
 });
 
-test('the README lists nothing as not read that is read', () => {
+test('the README lists no readable format as unreadable', () => {
   const names = listed('not read');
   assert.ok(names.length > 10);
   assert.deepEqual(

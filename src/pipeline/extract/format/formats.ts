@@ -1,6 +1,6 @@
 /**
- * The formats that Pawl reads. A library is loaded when the first document of its format comes, so
- * a corpus of web pages never pays for the others.
+ * The formats that Pawl reads. A library is loaded with the first document of its format, so a
+ * corpus of web pages does not load the others.
  */
 import { loadOnce } from '../../../concurrency/load-once.ts';
 import type { Parser } from '../parsed.ts';
@@ -153,14 +153,14 @@ const byExtension: ReadonlyMap<string, string> = new Map([
   ['tab', 'text/tab-separated-values'],
 ]);
 
-/** Every ending of a file name that says what the file is, source code apart. */
+/** Every known file extension, except source code. */
 export const knownExtensions: readonly string[] = [...byExtension.keys()];
 
 export function formatOf(mediaType: string): Format | undefined {
   return byMediaType.get(mediaType);
 }
 
-/** What the name says, which the bytes may contradict. */
+/** The type by file name, which the bytes may contradict. */
 export function typeByName(source: string): string | undefined {
   const known = byExtension.get(extensionOf(source));
   return known ?? (languageOfCode(source) === undefined ? undefined : 'text/x-source');

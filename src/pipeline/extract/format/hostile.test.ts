@@ -1,6 +1,6 @@
 /**
- * Files made to harm, each with the code that it must get. Those that only time and memory stop are
- * tried where parsers run in processes of their own.
+ * Malicious files, each with its expected code. Those that only limits of time and memory stop are
+ * tested with parser processes.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { writeZip, type ZipPart } from './zip/zip-writer.ts';
 const samples = join(import.meta.dirname, '../../../../test/samples/format');
 const docx = readFileSync(join(samples, 'report.docx'));
 
-/** The sample with other parts, or without some. */
+/** The sample with replaced, added or removed parts. */
 function docxWith(changes: Readonly<Record<string, string | Uint8Array>>, more: ZipPart[] = []) {
   const zip = openZip(docx);
   const kept = zip.names.map((name): ZipPart => [name, changes[name] ?? zip.read(name) ?? '']);
@@ -282,7 +282,7 @@ describe('a picture', () => {
   const png = readFileSync(join(samples, 'notice.png'));
   check([
     [
-      'of more pixels than are looked at',
+      'of more pixels than the limit',
       'a.png',
       () => {
         const large = Buffer.from(png);
@@ -297,12 +297,12 @@ describe('a picture', () => {
   ]);
 });
 
-/** Where the entry stands in the directory. */
+/** The position of the entry in the directory. */
 function directoryPlace(zip: Buffer, name: string): number {
   return zip.lastIndexOf(name) - 46;
 }
 
-/** The directory and the entry say that there is less in it than there is. */
+/** Directory and entry state a smaller size than the real one. */
 function lying(zip: Buffer, name: string): Buffer {
   zip.writeUInt32LE(10, directoryPlace(zip, name) + 24);
   return zip;
@@ -323,7 +323,7 @@ function replacedName(zip: Buffer, from: string, to: string): Buffer {
   return Buffer.from(zip.toString('latin1').replaceAll(from, to), 'latin1');
 }
 
-/** The second entry says that its content is within the first. */
+/** The second entry claims a content inside the first. */
 function overlapping(): Buffer {
   const inner = writeZip([['word/a', deflateRawSync(Buffer.alloc(1000))]], 'stored');
   const body = inner.subarray(0, inner.readUInt32LE(inner.length - 6));
@@ -338,7 +338,7 @@ function overlapping(): Buffer {
   return zip;
 }
 
-/** Its stream `Current User` says that the presentation is encrypted. */
+/** Its stream `Current User` marks the presentation as encrypted. */
 function lockedTalk(): Buffer {
   const talk = Buffer.from(readFileSync(join(samples, 'old-talk.ppt')));
   const startOf = (name: string): number =>
@@ -348,7 +348,7 @@ function lockedTalk(): Buffer {
   return talk;
 }
 
-/** Its first record tells the version, and others may follow, all of them empty. */
+/** Its first record has the version; empty records may follow. */
 function workbookOf(version: number, ...records: readonly number[]): Buffer {
   const words = [0x809, 4, version, 5, ...records.flatMap((type) => [type, 0])];
   const stream = Buffer.from(Uint16Array.from(words).buffer);

@@ -17,17 +17,17 @@ const pptx = 'application/vnd.openxmlformats-officedocument.presentationml.prese
 const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const ole = 'application/x-ole-storage';
 
-/** What a document says of what was not read of it. */
+/** The reported losses of a document. */
 async function lossOf(bytes: Buffer, mediaType: string) {
   const input = { bytes, mediaType, source: 'document', withDropped: true };
   const { meta, dropped } = await parse(input, never);
   return { share: meta.kept_share, warnings: meta.warnings, dropped };
 }
 
-/** A page that shows a line, and no text. */
+/** A page with a line and without text. */
 const drawing = '20 w 100 100 m 400 500 l S';
 
-describe('a document that cannot be read as a whole says so', () => {
+describe('a document that is partly read reports it', () => {
   test('a PDF with a page on which no text is recognized', async () => {
     const pages = [textPage('The ferry leaves'), drawing, null, textPage('at noon')];
     assert.deepEqual(await lossOf(writePdf(pages), 'application/pdf'), {
@@ -37,7 +37,7 @@ describe('a document that cannot be read as a whole says so', () => {
     });
   });
 
-  test('a PDF with a page at which text recognition fails, if it has others', async (t) => {
+  test('a PDF with a page on which text recognition fails, if it has others', async (t) => {
     const folder = process.env[ocrFolderVariable];
     t.after(() => {
       if (folder === undefined) delete process.env[ocrFolderVariable];
@@ -105,7 +105,7 @@ describe('a document that cannot be read as a whole says so', () => {
     });
   });
 
-  test('an old presentation and an old message that were cut off', async () => {
+  test('a truncated old presentation and a truncated old message', async () => {
     const cut = async (name: string) => {
       const bytes = readFileSync(join(samples, name));
       const whole = await lossOf(bytes, ole);
@@ -124,7 +124,7 @@ describe('a document that cannot be read as a whole says so', () => {
     });
   });
 
-  test('an old document whose directory was cut off is damaged, not unknown', async () => {
+  test('an old document with a truncated directory is damaged, not unknown', async () => {
     const bytes = readFileSync(join(samples, 'old-report.doc')).subarray(0, -512);
     await assert.rejects(lossOf(bytes, ole), { code: 'parse_error_strict' });
   });
@@ -171,7 +171,7 @@ describe('a document that cannot be read as a whole says so', () => {
     assert.deepEqual([share, warnings], [1, [plain]]);
   });
 
-  test('an old Word document whose text is cut off', async () => {
+  test('an old Word document whose text is truncated', async () => {
     const bytes = readFileSync(join(samples, 'old-report.doc'));
     const pieces = Buffer.from('021000000000000000', 'hex');
     bytes.writeUInt32LE(2000, bytes.indexOf(pieces) + pieces.length);
@@ -202,7 +202,7 @@ describe('a document that cannot be read as a whole says so', () => {
   });
 });
 
-test('an old presentation with more records than are read is refused, not cut', async () => {
+test('an old presentation with too many records is refused, not truncated', async () => {
   const records = Buffer.alloc(8 * 1_000_001);
   const bytes = oleFile('PowerPoint Document', records);
   const input = { bytes, mediaType: 'application/x-ole-storage', source: 'talk.ppt' };

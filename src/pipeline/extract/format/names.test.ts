@@ -21,7 +21,7 @@ describe('the name of a source', () => {
     });
   }
 
-  test('tells the language of code, whatever stands before its end', () => {
+  test('gives the language of code by its extension', () => {
     assert.equal(languageOfCode('src/c#.py'), 'python');
   });
 });

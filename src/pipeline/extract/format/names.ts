@@ -1,7 +1,7 @@
-/** What the name of a file, or the path of an address, says about its type. */
+/** The type of a file by its name, or by the path of its address. */
 import { attachmentNameOf } from '../../../kernel/name/attachment.ts';
 
-/** Languages by what their files end in; the name is the one that follows a fence. */
+/** Languages by file extension; the name is the one that follows a code fence. */
 const codeExtensions: Readonly<Record<string, string>> = {
   bash: 'sh bash zsh ksh',
   c: 'c h',
@@ -70,17 +70,17 @@ const languageByExtension: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The last part of a path or an address, for people to read. */
+/** The last part of a path or a URL, for display. */
 export function fileNameOf(source: string): string {
   const attached = attachmentNameOf(source);
   if (attached !== undefined) return attached;
-  // In the name of a file, `#` and `?` are characters like others: `C#.md`.
+  // In a file name, `#` and `?` are ordinary characters: `C#.md`.
   const [, address] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^?#]*)/i.exec(source) ?? [];
   const path = address ?? source;
   return path.split(/[/\\]/).findLast((part) => part !== '') ?? source;
 }
 
-/** Lower case, without the dot. Of a name without one, such as `Makefile`, it is the name. */
+/** Lower case, without the dot. For a name without a dot, such as `Makefile`, it is the name. */
 export function extensionOf(source: string): string {
   const name = fileNameOf(source).toLowerCase();
   return name.slice(name.lastIndexOf('.') + 1);

@@ -52,13 +52,13 @@ for (const name of ['report.docx', 'stock.xlsx', 'talk.pptx']) {
   });
 }
 
-test('what was asked to stop is not begun', async () => {
+test('an aborted parse does not start', async () => {
   const bytes = Buffer.from('words');
   const input = { bytes, mediaType: 'text/plain', source: 'a.txt' };
   await assert.rejects(parse(input, AbortSignal.abort()), { name: 'AbortError' });
 });
 
-test('the charset that the server named decides where the bytes do not', async () => {
+test('the charset of the server decides if the bytes do not', async () => {
   const bytes = Buffer.from(
     '<p>\xcf\xe0\xf0\xee\xec waits at the quay for all of us.</p>',
     'latin1',
@@ -68,7 +68,7 @@ test('the charset that the server named decides where the bytes do not', async (
   assert.match(markdown, /^Паром waits/);
 });
 
-test('no control characters, halves of pairs or loose accents come out', async () => {
+test('the output has no control characters, lone surrogates or combining accents', async () => {
   const bytes = Buffer.from('{"a":"x\\u0000\\ud800y\\u0007z e\\u0301"}');
   const { markdown } = await parse({ bytes, mediaType: 'application/json', source: 'a' }, never);
   assert.equal(markdown, '- a: x\ufffd\ufffdyz é');

@@ -1,6 +1,6 @@
 /**
- * From bytes to Markdown, whatever the format. What comes out is clean: one form for each
- * character, no control characters, words in it, and within its bound; or there is a `Failure`.
+ * From bytes of any format to Markdown. The result is clean: normalized characters, no control
+ * characters, at least one word, and within the size limit; otherwise there is a `Failure`.
  */
 import { Failure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
@@ -25,7 +25,7 @@ export async function parse(input: ParseInput, signal: AbortSignal): Promise<Par
   });
 }
 
-/** Our own readers recurse as deep as their bounds allow; a stack that is small gives in sooner. */
+/** Our own readers recurse as deep as their limits allow; a small stack overflows earlier. */
 async function run(parser: () => Promise<Parsed>, { source }: ParseInput): Promise<Parsed> {
   try {
     return await parser();
@@ -54,14 +54,14 @@ function finish(parsed: Parsed, { format, source }: { format: Format; source: st
   };
 }
 
-/** Where the pages begin in the text, if they are still the text after they were tidied. */
+/** The page starts, if the pages still make up the text after cleaning. */
 function pageMeta(pages: Parsed['pages'], text: string): Parsed['meta'] {
   if (!pages) return {};
   const tidied = pages.map((page) => ({ page: page.page, text: tidy(page.text) }));
   return joinPages(tidied) === text ? { page_starts: pageStartsOf(tidied) } : {};
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text should hold
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const controls = /[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff]/g;
 
 function tidy(text: string): string {

@@ -1,4 +1,4 @@
-/** What the office formats have in common: XML parts in a ZIP, with relations between them. */
+/** Common parts of the office formats: XML parts in a ZIP, with relations between them. */
 import { posix } from 'node:path';
 import { damaged } from './refuse.ts';
 import { decodeText } from './text/decode-text.ts';
@@ -31,8 +31,8 @@ export function neededPart(zip: Zip, name: string): XmlElement {
 }
 
 /**
- * The XML parts alone, each of them checked, in an archive of ours: what a library is given. It
- * then has no pictures to decode, no other way to read the archive, and no entities to expand.
+ * An archive of our own with only the XML parts, each checked, for a library. It has no pictures to
+ * decode, one way to read it, and no entities to expand.
  */
 export function checkedParts(zip: Zip, elementsMax: number, change?: ChangePart): Buffer {
   const usual = usualNames(zip);
@@ -54,8 +54,8 @@ export function checkedParts(zip: Zip, elementsMax: number, change?: ChangePart)
 const contentTypes = '[Content_Types].xml';
 
 /**
- * Parts by their names in lower case, and the names that others call them by. Some programs write
- * all names in lower case, and libraries look for them letter by letter.
+ * Parts by lower-case name, with the names that other parts use. Some programs write all names in
+ * lower case, and libraries compare them exactly.
  */
 function usualNames(zip: Zip): ReadonlyMap<string, string> {
   const usual = new Map<string, string>();
@@ -70,17 +70,17 @@ function usualNames(zip: Zip): ReadonlyMap<string, string> {
   return usual;
 }
 
-/** What a library does not read, in words that it does. */
+/** Rewrites what a library does not read into a form that it reads. */
 export type ChangePart = (name: string, text: string) => string;
 
 export interface Relation {
   readonly id: string;
-  /** The last word of the type's address, such as `slide`. */
+  /** The last segment of the type URI, such as `slide`. */
   readonly type: string;
   readonly target: string;
 }
 
-/** Of one part to others in the same archive. What points outside is not followed. */
+/** The relations of one part to others in the same archive. External targets are not followed. */
 export function relationsOf(zip: Zip, part: string): Relation[] {
   const { dir, base } = posix.parse(part);
   const relations = xmlPart(zip, posix.join(dir, '_rels', `${base}.rels`));
@@ -107,7 +107,7 @@ const metaNames: readonly (readonly [field: string, ...names: string[]])[] = [
   ['publisher', 'publisher'],
 ];
 
-/** Title, author and date by the names of Dublin Core, which all of these formats use. */
+/** Title, author and date by their Dublin Core names, which all of these formats use. */
 export function propertiesOf(part: XmlElement | undefined): Properties {
   const find = (name: string): string | undefined => {
     const found = part && descendantsOf(part, name)[0];
@@ -125,7 +125,7 @@ export function propertiesOf(part: XmlElement | undefined): Properties {
   };
 }
 
-/** The element of the document itself, under the root that every part has. */
+/** The document element below the root element. */
 export function documentElement(part: XmlElement): XmlElement {
   const [element] = childrenOf(part);
   if (!element) throw damaged('the document has no content');

@@ -1,11 +1,11 @@
-/** The ways in which a parser says no. */
+/** The failures of a parser. */
 import { Failure } from '../../../kernel/failure/failure.ts';
 
 export function damaged(what: string, cause?: unknown): Failure {
   return new Failure('parse_error_strict', what, { cause });
 }
 
-/** `bound` names the bound for those who look for it, the sentence says how it was passed. */
+/** `bound` names the limit, the message says how it was exceeded. */
 export function beyond(bound: string, what: string): Failure {
   return new Failure('parse_limit_exceeded', what, { context: { bound } });
 }
@@ -15,8 +15,8 @@ export function withoutText(what: string): Failure {
 }
 
 /**
- * Libraries throw whatever they stumble over. To those who wrote the document it means one thing:
- * the file is not what its format asks for.
+ * Libraries throw arbitrary errors. For the author of the document they mean one thing: the file
+ * violates its format.
  */
 export async function guarded<Result>(
   what: string,

@@ -1,4 +1,4 @@
-/** Rows of cells as a Markdown table: plain pipes, the first row as its head. */
+/** Rows of cells as a Markdown table with plain pipes; the first row is the header. */
 export function toTable(rows: readonly (readonly string[])[]): string {
   const width = widthOf(rows);
   if (width === 0) return '';
@@ -7,7 +7,7 @@ export function toTable(rows: readonly (readonly string[])[]): string {
   return [head, `|${' --- |'.repeat(width)}`, ...rest].join('\n');
 }
 
-/** Without the empty columns at the right. */
+/** Without empty columns on the right. */
 function widthOf(rows: readonly (readonly string[])[]): number {
   let width = 0;
   for (const row of rows) {

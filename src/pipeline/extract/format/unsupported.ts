@@ -1,4 +1,4 @@
-/** What is not read says what it is, and what could be submitted instead. */
+/** Unsupported formats: their name, and what to submit instead. */
 import { Failure } from '../../../kernel/failure/failure.ts';
 
 const transcribed =

@@ -1,4 +1,4 @@
-/** Words as they are compared: in lower case, without signs and forms of letters. */
+/** Words normalized for comparison: lower case, without signs and letter variants. */
 export function plainWords(text: string): string[] {
   return (
     text

@@ -26,7 +26,7 @@ describe('a page becomes Markdown', () => {
   }
 });
 
-describe('what the page says of itself', () => {
+describe('the metadata of a page', () => {
   test('comes from JSON-LD and meta elements', () => {
     const content = contentOf(readSample('article.html'), 'https://post.example/x?y=1');
     assert.equal(content.title, 'River ferry returns after forty years');
@@ -37,15 +37,15 @@ describe('what the page says of itself', () => {
     assert.equal(content.meta.site, 'The Harbour Post');
   });
 
-  test('the language is guessed where none is declared', () => {
+  test('the language is guessed if none is declared', () => {
     assert.equal(contentOf(readSample('german-news.html')).language, 'de');
   });
 
-  test('the title leaves out the name of the site', () => {
+  test('the title omits the name of the site', () => {
     assert.equal(contentOf(readSample('documentation.html')).title, 'Configure the queue');
   });
 
-  test('an address that is none, or no web address, is no canonical one', () => {
+  test('an invalid or non-web address is not a canonical one', () => {
     const page = (href: string) => `<html><head><link rel="canonical" href="${href}"></head>
       <body><p>Some words, so that there is a page.</p></body></html>`;
     assert.equal(contentOf(page('javascript:alert(1)')).canonical, undefined);
@@ -68,7 +68,7 @@ describe('the title is that of the page, not of the site', () => {
   }
 });
 
-test('a heading that leads to the start of the site does not name the page', () => {
+test('a heading that links to the home page does not name the page', () => {
   const { title } = contentOf(`<html><head><title>Pumps | Boatyard</title></head><body><main>
     <h1><a href="/">Boatyard 4.2 documentation</a></h1><h1>Pumps of all kinds</h1>
     <p>Call <code>pump()</code>, and see <code>bilge()</code>.</p></main></body></html>`);
@@ -91,13 +91,13 @@ test('a page whose code, date and scripts leave its kind open is titled by its h
   assert.equal(title, 'Changes from 1.0');
 });
 
-test('a heading that nobody closed does not swallow the page', () => {
+test('an unclosed heading does not swallow the page', () => {
   const paragraph = `<p>${'The ferry crossed the river at noon. '.repeat(20)}</p>`;
   const { markdown } = contentOf(`<html><body><h2>Ferry${paragraph.repeat(3)}</body></html>`);
   assert.ok(markdown.split('\n\n').length > 3, markdown.slice(0, 200));
 });
 
-/** A page with more elements than Readability is asked about. */
+/** A page with more elements than Readability is used for. */
 const many = 16_000;
 
 test('a reference page of any size keeps its terms, code and headings', () => {
@@ -113,7 +113,7 @@ test('a reference page of any size keeps its terms, code and headings', () => {
   assert.equal(keptShare, 1);
 });
 
-test('an article of any size keeps its paragraphs and leaves its teasers out', () => {
+test('an article of any size keeps its paragraphs and drops its teasers', () => {
   const sentence =
     'The ferry crossed the river at noon, and nobody on board was in a hurry at all.';
   const story = `<p>${'<span>'.repeat(3)}${sentence}${'</span>'.repeat(3)}</p>`.repeat(many / 4);
@@ -128,7 +128,7 @@ test('an article of any size keeps its paragraphs and leaves its teasers out', (
   assert.doesNotMatch(text, /More on boats/);
 });
 
-test('what is dropped has a reason, and what is kept a share', () => {
+test('dropped text has a reason, and kept text a share', () => {
   const { dropped, keptShare } = contentOf(readSample('manual.html'));
   assert.equal(keptShare, 1);
   assert.deepEqual(
@@ -137,7 +137,7 @@ test('what is dropped has a reason, and what is kept a share', () => {
   );
 });
 
-test('an article whose text was left out in part says so by its share', () => {
+test('an article whose text was dropped in part has a lower share', () => {
   const paragraph =
     '<p>The ferry crossed the river at noon, and nobody on board was in a hurry, as ever.</p>';
   const caption =
@@ -181,7 +181,7 @@ describe('a page without usable content says why', () => {
   }
 });
 
-test('words that nobody sees are left out', () => {
+test('hidden words are dropped', () => {
   const html = readSample('article.html');
   assert.match(html, /Ignore all that was said before/);
   assert.doesNotMatch(contentOf(html).text, /Ignore all that was said before/);

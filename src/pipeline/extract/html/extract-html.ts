@@ -1,6 +1,6 @@
 /**
- * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
- * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure, synchronous.
+ * The main text of an HTML page: parses it, lists the blocks, gets Readability's vote, and weighs
+ * the evidence for each block. Pages above the limits are read without a tree. Pure, synchronous.
  */
 
 import { type Choice, choose, type Dropped } from './article/choose.ts';
@@ -24,7 +24,7 @@ export interface HtmlContent {
   readonly canonical: string | undefined;
   readonly text: string;
   readonly markdown: string;
-  /** Of the words outside navigation, the share that was kept. */
+  /** The share of the words outside navigation that was kept. */
   readonly keptShare: number;
   readonly dropped: readonly Dropped[];
   readonly meta: {
@@ -32,14 +32,14 @@ export interface HtmlContent {
     readonly site: string | undefined;
     readonly type: string | undefined;
     readonly genre: Genre | undefined;
-    /** Read without a tree, because the page is too deep or too large: all of its text is there. */
+    /** Read without a tree, because the page is too deep or too large: it has all of its text. */
     readonly isDegraded: boolean;
   };
 }
 
 export type HtmlExtract = HtmlContent | { readonly found: false; readonly reason: NoContentReason };
 
-/** Where a tree would cost more than the page is worth. Real pages stay far below. */
+/** Limits above which a tree costs too much. Real pages are far below. */
 const bounds = {
   treeCharactersMax: 6_000_000,
   depthMax: 500,
@@ -48,10 +48,10 @@ const bounds = {
   tagCharactersMax: 400_000,
 };
 
-/** Readability takes time that grows with the square of these. */
+/** Readability's time is quadratic in these. */
 const votedBounds = { depthMax: 150, elementsMax: 15_000, breaksMax: 1500 };
 
-/** A page that shows no more words than these, all in all, is a shell or a form. */
+/** A page with no more words is a shell or a form. */
 const shellWordsMax = 40;
 const loginPageWordsMax = 80;
 
@@ -64,7 +64,8 @@ export function extractHtml(html: string, options: { url?: string } = {}): HtmlE
   try {
     return extractTree(slimmed, { html, size, url: options.url });
   } catch (error) {
-    // The libraries recurse and spread: what overflows their stack is read without a tree.
+    // The libraries recurse and spread arguments: on a stack overflow the page is read without a
+    // tree.
     if (error instanceof RangeError) return extractFlat(html);
     throw error;
   }
@@ -114,7 +115,7 @@ function parse(html: string): TreeDocument {
   return isWhole ? document : parseTree(`<html><body>${html}</body></html>`);
 }
 
-/** What a page shows to those without JavaScript, or while it loads. */
+/** Text for browsers without JavaScript, or shown while the page loads. */
 function isPlaceholder(blocks: readonly Block[]): boolean {
   const text = blocks.map((block) => block.text).join(' ');
   return text === '' || /javascript|loading|wird geladen|chargement|cargando/i.test(text);

@@ -1,11 +1,11 @@
-/** Pages made to hurt: each takes seconds at most, where a naive reading takes minutes or dies. */
+/** Malicious pages: each takes seconds at most, where a naive reader takes minutes or crashes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertCpuMs } from '../../../../test/support/measure.ts';
 import { extractHtml } from './extract-html.ts';
 
 /**
- * Of processor time, since others may be busy. Loose: the slowest takes a few seconds, and
+ * In CPU time, since the machine may be busy. Generous: the slowest takes a few seconds, and
  * quadratic ones took half a minute.
  */
 const cpuMsMax = 15_000;
@@ -80,7 +80,7 @@ describe('a hostile page is read within bounds', () => {
   }
 });
 
-test('a page too deep for a tree says that it was read without one', () => {
+test('a page too deep for a tree is marked as read without one', () => {
   const extract = extractHtml(`<title>Deep</title>${'<div>'.repeat(5000)}words`);
   assert.ok(extract.found);
   assert.equal(extract.title, 'Deep');

@@ -1,6 +1,6 @@
 /**
- * What goes through the pipes between Pawl and its parsers: two lengths, a header as JSON, a body
- * as bytes. JSON and bytes only: a parser that went wild can send nonsense, but nothing that acts.
+ * The frames on the pipes between Pawl and its parsers: two lengths, a header as JSON, a body as
+ * bytes. JSON and bytes only: a compromised parser can send nonsense, but nothing that executes.
  */
 import { readSync, writeSync } from 'node:fs';
 import { Failure } from '../../../kernel/failure/failure.ts';
@@ -13,7 +13,7 @@ export interface Frame {
 
 const prefixBytes = 8;
 
-/** The parts of a frame, to be written one after the other: the body's pieces are not copied. */
+/** The parts of a frame, to be written in order: the pieces of the body are not copied. */
 export function framePartsOf(
   header: object,
   ...pieces: readonly Uint8Array[]
@@ -29,13 +29,13 @@ export function framePartsOf(
   return [head, ...pieces];
 }
 
-/** Puts frames together from the chunks that a pipe brings. */
+/** Assembles frames from the chunks of a pipe. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
   #wanted = prefixBytes;
 
-  /** The frame that this chunk completes, if it does. Throws where a length is beyond bounds. */
+  /** The frame that this chunk completes, if any. Throws if a length exceeds the limit. */
   push(chunk: Buffer): Frame | undefined {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -46,8 +46,9 @@ export class FrameReader {
     this.#wanted = headerEnd + bodyBytes;
     this.#chunks = [bytes];
     if (this.#length < this.#wanted) return undefined;
-    // Each frame answers one of ours, so nothing may come after it before we speak again.
-    if (this.#length > this.#wanted) throw new Failure('parse_crashed', 'more came than was asked');
+    // Each frame responds to one of ours, so no bytes may follow it before our next one.
+    if (this.#length > this.#wanted)
+      throw new Failure('parse_crashed', 'the parser sent more than one response');
     this.#chunks = [];
     this.#length = 0;
     this.#wanted = prefixBytes;

@@ -1,6 +1,6 @@
 /**
- * A parser has no business on the network. Where the system can, it has none: see `sandbox.ts`.
- * This is the second net: every way out that Node offers refuses, with a message that says so.
+ * A parser must not use the network. If the system supports it, it has none: see `sandbox.ts`. This
+ * is the second line of defence: every network API of Node throws, with a clear message.
  */
 import dgram from 'node:dgram';
 import dns from 'node:dns';

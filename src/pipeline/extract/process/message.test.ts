@@ -21,7 +21,7 @@ function answerOf(header: object, pieces: readonly Uint8Array[]) {
   return readAnswer(frame);
 }
 
-test('a mail comes back with its files byte for byte', () => {
+test('a mail is returned with its files byte for byte', () => {
   const { header, pieces } = bodyOf(mail);
   assert.deepEqual(answerOf({ is: 'parsed', memoryBytes: 1, ...header }, pieces), {
     outcome: mail,
@@ -29,7 +29,7 @@ test('a mail comes back with its files byte for byte', () => {
   });
 });
 
-test('files that are not there, or have unsafe names, are a crash of the parser', () => {
+test('missing files and unsafe names count as a crash of the parser', () => {
   const { header, pieces } = bodyOf(mail);
   const changes: readonly object[] = [
     { size: 1000 },
@@ -49,7 +49,7 @@ test('files that are not there, or have unsafe names, are a crash of the parser'
   }
 });
 
-test('of what a parser says of a document, only values and lists of sentences are kept', () => {
+test('of the metadata from a parser, only values and lists of sentences are kept', () => {
   const meta = {
     pages: 3,
     author: 'Ada',

@@ -1,4 +1,4 @@
-/** The headers of what is said between Pawl and a parser process. */
+/** The headers of the frames between Pawl and a parser process. */
 
 import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure/failure.ts';
 import { safeFileName } from '../../../kernel/name/attachment.ts';
@@ -18,7 +18,7 @@ export type AnswerHeader =
       readonly context: FailureContext;
     };
 
-/** The text and the files follow in the body, one after the other. */
+/** The text and the attachments follow in the body, concatenated. */
 export interface ParsedHeader extends Omit<Parsed, 'markdown' | 'attachments'> {
   readonly textBytes: number;
   readonly attachments?: readonly AttachmentHeader[] | undefined;
@@ -28,7 +28,7 @@ export interface AttachmentHeader extends Omit<Attachment, 'bytes'> {
   readonly size: number;
 }
 
-/** What is written of a parsed document: its header, and the pieces of its body. */
+/** Serializes a parsed document: its header, and the pieces of its body. */
 export function bodyOf({ markdown, attachments, ...rest }: Parsed): {
   readonly header: ParsedHeader;
   readonly pieces: readonly Uint8Array[];
@@ -46,13 +46,13 @@ export interface Answer {
   readonly memoryBytes: number;
 }
 
-/** Reads what came back. It may come from a process that went wild, so nothing is believed. */
+/** Parses a response. It may come from a compromised process, so everything is validated. */
 export function readAnswer({ header, body }: Frame): Answer {
   const { is, memoryBytes, ...rest } = fieldsOf(header);
   const memory = typeof memoryBytes === 'number' ? memoryBytes : 0;
   if (is === 'parsed') return { outcome: parsedOf(rest, body), memoryBytes: memory };
   if (is === 'failed') return { outcome: failureOf(rest), memoryBytes: memory };
-  throw new Failure('parse_crashed', 'the parser gave an answer that is none');
+  throw new Failure('parse_crashed', 'the parser returned an invalid response');
 }
 
 function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {

@@ -1,7 +1,7 @@
 /**
- * One parser process, seen from Pawl. It is given one document at a time, watched while it works,
- * and killed when it takes too long, grows too large, or nobody wants the result any more. How it
- * ended is what its document failed with; nothing else is touched by it.
+ * One parser process, seen from Pawl. It gets one document at a time, is watched while it works,
+ * and is killed when it takes too long, grows too large, or the result is no longer needed. How it
+ * ended decides the failure of its document; nothing else is affected.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -23,13 +23,15 @@ export interface ChildOptions {
 
 export interface ParseBounds {
   readonly signal: AbortSignal;
-  /** In CPU time. How long that takes depends on the machine, for which no document is at fault. */
+  /**
+   * In CPU time. Wall time depends on the load of the machine, which is not the document's fault.
+   */
   readonly timeoutMs: number;
-  /** Told once, when the document has taken so long that others should not wait for it. */
+  /** Called once, when the document has taken so long that others should not wait for it. */
   readonly onSlow?: (() => void) | undefined;
 }
 
-/** What is waited for: the process to be ready, or a document. */
+/** What is awaited: the process to become ready, or a document. */
 interface Waiting {
   readonly resolve: (frame: Frame) => void;
   readonly reject: (failure: unknown) => void;
@@ -39,7 +41,7 @@ export class ParserChild {
   readonly #world: World;
   readonly #process: ChildProcess;
   readonly #frames = new FrameReader();
-  /** Resolves when the process is gone, and its folder with it. */
+  /** Resolves when the process and its folder are gone. */
   readonly gone: Promise<void>;
   #waiting: Waiting | undefined;
   #lastWords = '';
@@ -49,7 +51,7 @@ export class ParserChild {
   #isAlive = true;
   #documents = 0;
   #restingBytes = 0;
-  /** The most that it was seen to hold for its present document. */
+  /** The peak memory seen for its current document. */
   #seenBytes = 0;
 
   constructor({ world, commandLine, scratch }: ChildOptions) {
@@ -79,12 +81,12 @@ export class ParserChild {
     return this.#process.pid;
   }
 
-  /** Whether it can be given a document. */
+  /** Whether it can take a document. */
   get isFit(): boolean {
     return this.#isAlive && !this.#isKilled;
   }
 
-  /** It has served for long, or has not given back what it took. */
+  /** It has processed many documents, or has not released its memory. */
   get isSpent(): boolean {
     const { documentsPerProcessMax, restingMemoryBytesMax } = limits.parser;
     return this.#documents >= documentsPerProcessMax || this.#restingBytes > restingMemoryBytesMax;
@@ -133,7 +135,7 @@ export class ParserChild {
     }
   }
 
-  /** Whether this process keeps ours from ending by itself. */
+  /** Whether this process keeps ours alive. */
   hold(isHeld: boolean): void {
     for (const handle of [this.#process, ...this.#pipes()]) {
       if (isHeld) handle.ref();
@@ -146,7 +148,7 @@ export class ParserChild {
     this.#process.stdin?.end();
   }
 
-  /** Ends it at once. What was waited for fails with the reason. */
+  /** Kills it at once. The awaited result fails with the reason. */
   kill(reason: unknown): void {
     this.#verdict ??= reason;
     this.#isKilled = true;
@@ -159,7 +161,7 @@ export class ParserChild {
     errors?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-limits.parser.lastWordsCharactersMax);
     });
-    // A pipe breaks when its process dies, which is told by how that ended.
+    // A pipe breaks when its process dies; the exit status has the reason.
     for (const pipe of [input, output, errors]) pipe?.on('error', () => this.kill(undefined));
   }
 
@@ -187,7 +189,7 @@ export class ParserChild {
       this.#waiting = undefined;
       waiting?.resolve(frame);
     } catch (error) {
-      // It speaks another language than ours: whatever it is, it is no parser any more.
+      // A protocol error: it can no longer be used as a parser.
       const { message } = toFailure(error);
       this.kill(new Failure('parse_crashed', message, { cause: error }));
     }
@@ -204,7 +206,7 @@ export class ParserChild {
     if (error) return new Failure('machine_busy', error.message, { cause: error });
     const { exitCode, signalCode } = this.#process;
     const isMemory = /out of memory|bad_alloc|cannot allocate memory/i.test(this.#lastWords);
-    // A library that is refused more memory gives up without a word, well before it has too much.
+    // A library that is refused memory exits silently, well before the limit.
     const isRefused =
       signalCode === 'SIGABRT' && this.#seenBytes > limits.parser.memoryBytesMax / 2;
     if (isMemory || isRefused) {
@@ -221,8 +223,8 @@ export class ParserChild {
   }
 
   /**
-   * For one that waits for something. One that gets hardly any of the processor on a busy machine
-   * still comes forward, and is bounded by its CPU time.
+   * For a process that waits for something. One that gets little CPU on a busy machine still makes
+   * progress, and is bounded by its CPU time.
    */
   #watchWait(source: string, timeoutMs: number): () => void {
     const { waitFactor, waitCpuFactor } = limits.parser;
@@ -241,7 +243,7 @@ export class ParserChild {
     return () => cancel();
   }
 
-  /** Looks at memory and CPU time again and again; the returned function stops it. */
+  /** Polls memory and CPU time; the returned function stops it. */
   #watchUse(source: string, { timeoutMs, onSlow }: ParseBounds): () => void {
     const { memoryLookMs, sliceCpuMs } = limits.parser;
     this.#seenBytes = 0;
@@ -265,7 +267,7 @@ export class ParserChild {
     return () => cancel();
   }
 
-  /** Kills it otherwise. */
+  /** Kills the process if it exceeds its memory. */
   #isWithinMemory(source: string): boolean {
     const { memoryBytesMax } = limits.parser;
     const used = memoryOf(this.pid);
@@ -281,7 +283,7 @@ export class ParserChild {
 const pageBytes = 4096;
 
 /**
- * What a process holds in memory; undefined where it is gone, or the system does not tell. There
+ * The resident memory of a process; undefined if it is gone, or the system does not report it. Then
  * only the heap is bounded.
  */
 function memoryOf(pid: number | undefined): number | undefined {
@@ -296,11 +298,11 @@ function memoryOf(pid: number | undefined): number | undefined {
 /** Ticks are hundredths of a second wherever Linux runs Node. */
 const tickMs = 10;
 
-/** The CPU time of a process with all its threads; 0 where the system does not tell. */
+/** The CPU time of a process with all its threads; 0 if the system does not report it. */
 function cpuMsOf(pid: number | undefined): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program, in parentheses, may hold spaces.
+    // The program name, in parentheses, may contain spaces.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {

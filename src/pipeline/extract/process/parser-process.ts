@@ -1,6 +1,6 @@
 /**
- * The program of a parser process: reads a document from stdin, writes what it found to the fourth
- * descriptor, and so on until stdin ends. Stdout is nobody's, since libraries print there.
+ * The program of a parser process: reads a document from stdin, writes the result to the fourth
+ * descriptor, and repeats until stdin ends. Stdout is ignored, since libraries print there.
  */
 import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
@@ -19,7 +19,7 @@ if (module === undefined) throw new Failure('internal_error', 'no parser was nam
 const { parse } = (await import(module)) as { parse: Parser };
 answer({ is: 'ready' }, nothing);
 for (;;) {
-  // Waiting blocks the thread, on purpose: between documents nothing of a parser is to run.
+  // Blocks the thread on purpose: between documents no parser code may run.
   const frame = readFrame(input);
   if (!frame) process.exit();
   await serve(frame);
@@ -45,11 +45,11 @@ async function serve({ header, body }: Frame): Promise<void> {
 }
 
 function parseOne(request: ParseInput): Promise<Parsed> {
-  // Who wants it ended kills the process.
+  // To abort, the process is killed.
   return parse(request, new AbortController().signal);
 }
 
-/** Buffers are outside of the heap that Node bounds; they fail with an error of their own. */
+/** Buffers are outside of the heap that Node limits; they fail with another error. */
 function named(error: unknown): unknown {
   const isMemory =
     error instanceof RangeError && /allocation failed|allocate memory/i.test(error.message);

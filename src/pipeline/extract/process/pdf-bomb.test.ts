@@ -1,4 +1,4 @@
-/** PDFs that grow when they are read, through the processes that read them. */
+/** PDF bombs, parsed in parser processes. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function setup(t: TestContext, timeoutMs: number = patience.fileMs) {
   return { parser, parse };
 }
 
-/** The most that the parsers have had in memory, in bytes, while they were looked at. */
+/** The peak memory of the parsers, in bytes, as sampled. */
 function watchMemory(pids: () => readonly number[]): () => number {
   let most = 0;
   const timer = setInterval(() => {
@@ -48,7 +48,7 @@ function peakOf(pid: number): number {
   }
 }
 
-/** Spaces and a line of words: much of it, and nothing to draw. */
+/** Spaces and a line of words: large, and nothing to draw. */
 function inflating(mebibytes: number, filters: number): Buffer {
   const plain = Buffer.alloc(mebibytes * mebibyte, ' ');
   plain.write(textPage('Words of the page'));
@@ -57,7 +57,7 @@ function inflating(mebibytes: number, filters: number): Buffer {
   return writePdf([packed.toString('latin1')], { filters: '/FlateDecode '.repeat(filters) });
 }
 
-/** Each form shows the next one ten times: ten to the thirtieth of the last in all. */
+/** Each form shows the next one ten times: 10^30 copies of the last in total. */
 function exponential(last: string): Buffer {
   const depth = 30;
   const first = 6;
@@ -77,9 +77,9 @@ function exponential(last: string): Buffer {
 interface Bomb {
   readonly what: string;
   readonly bytes: () => Buffer;
-  /** Any of these: which bound is met first may depend on how fast the machine is. */
+  /** Any of these: which limit is hit first may depend on the speed of the machine. */
   readonly codes: readonly string[];
-  /** The plain pages before and after it must stay below it, too. */
+  /** The plain pages before and after it must stay below it too. */
   readonly timeoutMs?: number;
 }
 
@@ -106,7 +106,7 @@ const bombs: readonly Bomb[] = [
 for (const { what, bytes, codes, timeoutMs } of bombs) {
   test(`a PDF ${what} is ${codes.join(' or ')}, fails alone and within its bounds`, async (t) => {
     const { parser, parse } = setup(t, timeoutMs);
-    // Started before: a bomb is to be the only thing that takes time.
+    // Started before: only the bomb should take time.
     await parse(writePdf([textPage('Words before it')]));
     const peak = watchMemory(() => parser.pids());
     const outcome = await parse(bytes()).then(
@@ -115,7 +115,7 @@ for (const { what, bytes, codes, timeoutMs } of bombs) {
     );
     const most = peak();
     assert.ok(codes.includes(outcome), outcome);
-    // Where Pawl looks too late on a busy machine, the system itself refuses more.
+    // If Pawl polls too late on a busy machine, the system itself refuses more.
     assert.ok(most < limits.parser.reservedBytesMax, `${most / mebibyte} MiB`);
     const next = await parse(writePdf([textPage('Words after it')]));
     assert.match(next.markdown, /Words after it/);

@@ -1,4 +1,4 @@
-/** Where a document is parsed, and how long that may take, by its type. */
+/** Where a document is parsed, and its time limit, by type. */
 import { limits } from '../../../kernel/limits/limits.ts';
 
 interface Placement {
@@ -22,7 +22,7 @@ const placements: readonly [mediaType: RegExp, placement: Placement][] = [
   [/^(?:application\/pdf|image\/.*)$/, slowApart],
 ];
 
-/** What of a document decides where it is parsed. */
+/** The properties of a document that decide where it is parsed. */
 export interface Placed {
   readonly mediaType: string;
   readonly bytes: { readonly length: number };

@@ -32,7 +32,7 @@ function setup(t: TestContext, options: Partial<ProcessParserOptions> = {}) {
     ...options,
   });
   t.after(() => parser.close());
-  /** What the parser makes of a document that tells it what to do. */
+  /** Parses a document that tells the parser what to do. */
   const tell = (text: string, signal: AbortSignal = never): Promise<Parsed> =>
     parser.parse({ bytes: Buffer.from(text), mediaType: 'test/wild', source: 'a.wild' }, signal);
   const codeOf = async (text: string): Promise<string> => {
@@ -46,7 +46,7 @@ function setup(t: TestContext, options: Partial<ProcessParserOptions> = {}) {
   return { parser, tell, codeOf };
 }
 
-test('what a parser finds comes back whole', async (t) => {
+test('the result of a parser is returned complete', async (t) => {
   const { tell } = setup(t);
   const text = `“ä” \u{1f600}\n${'x'.repeat(3_000_000)}`;
   const parsed = await tell(`say ${text}`);
@@ -78,27 +78,29 @@ test('a failure of a parser keeps its code, its message and its context', async 
   const { tell } = setup(t);
   await assert.rejects(tell('fail encrypted_document'), (error: Failure) => {
     assert.equal(error.code, 'encrypted_document');
-    assert.match(error.message, /as it was told/);
+    assert.match(error.message, /as requested/);
     assert.deepEqual(error.context, { page: 3 });
     return true;
   });
-  assert.match((await tell('count')).markdown, /^document 2 /, 'the process goes on');
+  assert.match((await tell('count')).markdown, /^document 2 /, 'the process continues');
 });
 
-test('a defect of a parser is one of Pawl, and does not end the process', async (t) => {
+test('a defect of a parser is an internal error, and does not end the process', async (t) => {
   const { codeOf, tell } = setup(t);
   assert.equal(await codeOf('throw'), 'internal_error');
   assert.match((await tell('count')).markdown, /^document 2 /);
 });
 
-test('a document that gets little of the processor may take as long as it needs', async (t) => {
+test('a document that gets little CPU may take as long as it needs', async (t) => {
   const timeoutMs = 1500;
   const { tell } = setup(t, { timeoutMs });
   const parsed = await tell(`plod ${1.2 * limits.parser.waitFactor * timeoutMs}`);
   assert.equal(parsed.markdown, 'arrived');
 });
 
-/** However a process dies, its document fails with the code, and the next one has a new process. */
+/**
+ * However a process dies, its document fails with the code, and the next one gets a new process.
+ */
 const deaths: readonly [deed: string, code: string][] = [
   ['exit 0', 'parse_crashed'],
   ['exit 7', 'parse_crashed'],
@@ -118,13 +120,13 @@ for (const [deed, code] of deaths) {
   });
 }
 
-test('time that passes without work is not held against a document', async (t) => {
+test('time without work does not count against a document', async (t) => {
   const { tell } = setup(t, { timeoutMs: 1_000 });
   await tell('count');
   assert.equal((await tell('rest 2000')).markdown, 'rested');
 });
 
-test('documents that take long do not keep others waiting', async (t) => {
+test('slow documents do not block others', async (t) => {
   const { tell, parser } = setup(t, { size: 2 });
   let ended = 0;
   for (const spinning of [tell('spin'), tell('spin')]) {
@@ -140,7 +142,7 @@ test('documents that take long do not keep others waiting', async (t) => {
 });
 
 for (const deed of ['spin', 'wait']) {
-  test(`a document that does "${deed}" is ended after its time`, async (t) => {
+  test(`a document that does "${deed}" is ended after its time limit`, async (t) => {
     const { codeOf, parser } = setup(t, { timeoutMs: 2_000 });
     const ending = codeOf(deed);
     await until(() => parser.pids().length === 1, { what: 'its process' });
@@ -155,7 +157,7 @@ for (const deed of ['spin', 'wait']) {
     const [pid] = parser.pids();
     const controller = new AbortController();
     const spinning = tell(deed, controller.signal);
-    // By the next turn, the document has been handed over.
+    // By the next turn, the document has been sent.
     await new Promise(setImmediate);
     controller.abort(new Failure('canceled', 'nobody wants it'));
     await assert.rejects(spinning, { code: 'canceled' });
@@ -164,7 +166,7 @@ for (const deed of ['spin', 'wait']) {
   });
 }
 
-test('aborting leaves the line, and does not end what others wait for', async (t) => {
+test('aborting leaves the line, and does not affect others', async (t) => {
   const { tell } = setup(t);
   const first = tell('count');
   const controller = new AbortController();
@@ -176,7 +178,7 @@ test('aborting leaves the line, and does not end what others wait for', async (t
   assert.match((await third).markdown, /^document 2 /);
 });
 
-test('a process that is killed from outside between documents is replaced unseen', async (t) => {
+test('a process killed between documents is replaced silently', async (t) => {
   const { tell, parser } = setup(t);
   await tell('count');
   const [pid = 0] = parser.pids();
@@ -185,13 +187,13 @@ test('a process that is killed from outside between documents is replaced unseen
   assert.match((await tell('count')).markdown, /^document 1 /);
 });
 
-test('a process that keeps what it took is replaced', async (t) => {
+test('a process that does not release its memory is replaced', async (t) => {
   const { tell } = setup(t);
   await tell(`keep ${limits.parser.restingMemoryBytesMax}`);
   assert.match((await tell('count')).markdown, /^document 1 /);
 });
 
-test('a text beyond the bound is refused', async (t) => {
+test('a text above the size limit is refused', async (t) => {
   const { codeOf } = setup(t);
   assert.equal(await codeOf(`long ${limits.parser.textBytesMax + 1}`), 'source_too_large');
 });
@@ -244,7 +246,7 @@ test('a parser cannot reach the network', async (t) => {
   assert.equal(connections, 0);
 });
 
-test('where the system allows it, a parser stands in a network of its own', async (t) => {
+test('if the system allows it, a parser has its own network namespace', async (t) => {
   const cage = await findCage();
   if (cage[0] !== 'unshare') return t.skip('this system lets nobody make a network');
   const { tell, parser } = setup(t);
@@ -275,23 +277,23 @@ for (const deed of [undefined, 'spin']) {
   });
 }
 
-/** Gone, or dead and not yet buried by whoever inherited it. */
+/** Gone, or dead and not yet reaped by its new parent. */
 function isGone(pid: number): boolean {
   if (!existsSync(`/proc/${pid}`)) return true;
   return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-test('where the system allows it, more memory is refused even if nobody looks', async (t) => {
+test('if the system allows it, more memory is refused without polling', async (t) => {
   const cage = await findCage();
   if (!cage.includes('prlimit')) return t.skip('this system has no prlimit');
-  // A clock that never rings: neither the time nor the memory is watched.
+  // A clock whose timers never fire: neither time nor memory is polled.
   const blind = { ...realWorld(), setTimer: () => () => undefined };
   const { codeOf, tell } = setup(t, { world: blind });
   assert.equal(await codeOf('bomb'), 'parse_memory');
   assert.equal((await tell('say well')).markdown, 'well');
 });
 
-test('closing ends a parser at work, and what it worked on fails', async (t) => {
+test('closing ends a working parser, and its document fails', async (t) => {
   const { tell, parser } = setup(t);
   await tell('count');
   const [pid] = parser.pids();
@@ -303,7 +305,7 @@ test('closing ends a parser at work, and what it worked on fails', async (t) => 
   await assert.rejects(tell('count'), { code: 'canceled' });
 });
 
-test('plain text is read without a process, up to its bound', async (t) => {
+test('plain text is read without a process, up to its size limit', async (t) => {
   const { parser } = setup(t, { module: undefined });
   const parsed = await parser.parse(
     { bytes: Buffer.from('# A'), mediaType: 'text/markdown', source: 'a.md' },
@@ -316,12 +318,12 @@ test('plain text is read without a process, up to its bound', async (t) => {
   assert.equal(parser.pids().length, 1);
 });
 
-test('a parser that cannot be loaded is no fault of the document', async (t) => {
+test('a parser that cannot be loaded is not the fault of the document', async (t) => {
   const { codeOf } = setup(t, { module: 'file:///nowhere/parse.ts' });
   assert.equal(await codeOf('say a'), 'machine_busy');
 });
 
-test('who gives up while a process starts waits no longer, and the next one gets it', async (t) => {
+test('an aborted caller does not wait for a process, and the next caller gets it', async (t) => {
   const { tell, parser } = setup(t, {
     module: import.meta.resolve('./fixture/stopped-parser.ts'),
   });
@@ -335,7 +337,7 @@ test('who gives up while a process starts waits no longer, and the next one gets
   assert.equal((await tell('count')).meta.pid, pid);
 });
 
-test('text is recognized with the one model that all parsers read', async (t) => {
+test('text is recognized with the model that all parsers share', async (t) => {
   const { parser } = setup(t, { module: undefined });
   const bytes = readFileSync(
     new URL('../../../../test/samples/format/notice.png', import.meta.url),

@@ -1,8 +1,8 @@
 /**
- * Parsing in processes that can be killed: as many as the machine has cores, started when they are
- * needed, used again for the next document, and replaced when they are spent. Who finds none free
- * waits in line; the time that a document may take counts from when its turn has come. One that
- * takes long moves aside: its process becomes one more, so that others need not wait for it.
+ * Parses in processes that can be killed: as many as the machine has cores, started on demand,
+ * reused, and replaced when they are spent. If none is free, a document waits in line; its time
+ * limit counts from its start. A slow document moves aside: its process becomes an extra one, so
+ * that others need not wait for it.
  */
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -20,21 +20,21 @@ import { makeScratch, type Owner, removeLeftovers } from './scratch.ts';
 
 export interface ProcessParserOptions {
   readonly world: World;
-  /** This process, as others see it. */
+  /** The identity of this process for others. */
   readonly owner: Owner;
-  /** How many processes; one for each core where nothing is said. */
+  /** The number of processes; one per core if absent. */
   readonly size?: number | undefined;
-  /** The address of the module whose `parse` is called; that of all formats where absent. */
+  /** The URL of the module whose `parse` is called; that of all formats if absent. */
   readonly module?: string | undefined;
-  /** Overrides the CPU time of every type. */
+  /** Overrides the CPU time limit of every type. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface ProcessParser {
   readonly parse: Parser;
-  /** The processes that are there now. */
+  /** The ids of the current processes. */
   readonly pids: () => readonly number[];
-  /** Ends all processes, also those at work, and resolves when they are gone. */
+  /** Ends all processes, including working ones, and resolves when they are gone. */
   close(): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ class ParserPool {
   readonly #module: string;
   readonly #parseHere: () => Promise<Parser>;
   readonly #children = new Set<ParserChild>();
-  /** Each with what calls off its end. */
+  /** Each with a function that cancels its end. */
   readonly #idle = new Map<ParserChild, () => void>();
   readonly #waiting = new WaitingLine<Waiting>();
-  /** At a document that takes long. They take no place. */
+  /** Processes with a slow document. They take no slot. */
   readonly #slow = new Set<ParserChild>();
   #ground: Promise<Ground> | undefined;
-  /** Places that are taken: by a process, or by one that is about to be. */
+  /** Slots taken by a process, or by one that is starting. */
   #taken = 0;
   #isClosed = false;
 
@@ -114,7 +114,9 @@ class ParserPool {
     await Promise.all(children.map(({ gone }) => gone));
   }
 
-  /** A process for one document. Aborting leaves the line, and waits for no process to start. */
+  /**
+   * A process for one document. An aborted caller leaves the line, and does not wait for a start.
+   */
   #take(length: number, signal: AbortSignal): Promise<ParserChild> {
     return new Promise((resolve, reject) => {
       let hasLeft = false;
@@ -141,7 +143,7 @@ class ParserPool {
     });
   }
 
-  /** Gives those in line what is free, and starts what may still be started. */
+  /** Assigns free processes to the line, and starts processes up to the limit. */
   #serve(): void {
     while (this.#idle.size > 0 || this.#taken < this.#size) {
       const waiting = this.#waiting.take();
@@ -184,7 +186,7 @@ class ParserPool {
     return child;
   }
 
-  /** As many may be slow as there are places: then whoever comes next has to wait. */
+  /** At most as many are slow as there are slots: beyond that, the next document has to wait. */
   #moveAside(child: ParserChild): void {
     if (this.#slow.size >= this.#size) return;
     this.#slow.add(child);
@@ -192,9 +194,9 @@ class ParserPool {
   }
 
   #giveBack(child: ParserChild): void {
-    // One that is gone, or about to be, gives its place back when it is.
+    // A process that is ending frees its slot when it is gone.
     if (!child.isFit || this.#isClosed) return;
-    // Another has its place.
+    // Another process has its slot.
     if (child.isSpent || this.#slow.has(child)) {
       child.end();
       return;
@@ -223,11 +225,14 @@ class ParserPool {
 
 type Ground = Pick<SandboxOptions, 'cage' | 'ocrFolder'>;
 
-/** Before the first process: what killed ones have left goes, and what all of them need is made. */
+/**
+ * Before the first process: removes the leftovers of killed ones, and creates what all of them
+ * need.
+ */
 async function prepare(owner: Owner): Promise<Ground> {
   await removeLeftovers(owner);
-  // Node's permissions speak of real paths. Where the model cannot be put for all (no room, or
-  // somebody else sits there), each parser that needs it unpacks its own.
+  // Node's permissions apply to real paths. If the model cannot be unpacked for all (no space, or a
+  // file of another user), each parser that needs it unpacks its own.
   const ocrFolder = await unpackOcrModel().then(
     (folder) => realpath(folder),
     () => undefined,

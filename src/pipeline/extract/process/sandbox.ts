@@ -1,7 +1,7 @@
 /**
- * What a parser process may do: read Pawl's own code and the packages, write in a folder of its
- * own, compute. Node refuses it other files, processes, threads; the system takes the network away
- * and ends the process with its parent even in the midst of a document, where it can do that.
+ * The sandbox of a parser process: it may read Pawl's own code and the packages, write to its own
+ * folder, and compute. Node denies it other files, processes and threads. If it can, the system
+ * removes the network, and ends the process with its parent even in the middle of a document.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,8 +20,8 @@ export interface CommandLine {
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * All of these become the command they are given, so the process keeps its id. What ends it with
- * its parent stands last, since others may reset it.
+ * Each of these executes its command in place, so the process keeps its id. The one that ends it
+ * with its parent is last, since others may reset it.
  */
 const bounded = [
   ...['prlimit', `--data=${limits.parser.reservedBytesMax}`],
@@ -35,7 +35,7 @@ const cages: readonly (readonly string[])[] = [
   bounded,
 ];
 
-/** The words that stand before the command of a process that is to be caged. */
+/** The command prefix that sandboxes a process. */
 export async function findCage(): Promise<readonly string[]> {
   if (process.platform !== 'linux') return [];
   for (const cage of cages) if (await works(cage)) return cage;
@@ -54,11 +54,11 @@ const sources = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface SandboxOptions {
   readonly cage: readonly string[];
-  /** The folder that the process may write in. */
+  /** The folder that the process may write to. */
   readonly scratch: string;
-  /** The address of the module whose `parse` is called. */
+  /** The URL of the module whose `parse` is called. */
   readonly module: string;
-  /** Where the model for text recognition is, if it is there for all. */
+  /** The folder of the OCR model, if it is shared. */
   readonly ocrFolder: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function commandFor(options: SandboxOptions): CommandLine {
     ...cage,
     process.execPath,
     '--permission',
-    // Libraries that are not written in JavaScript are such; what they do, only the cage bounds.
+    // Needed for native libraries; only the sandbox of the system limits them.
     '--allow-addons',
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${scratch}`,
@@ -79,7 +79,7 @@ export function commandFor(options: SandboxOptions): CommandLine {
     program,
     module,
   ];
-  // Nothing of our environment: it holds keys, proxies, and options for Node.
+  // None of our environment: it contains keys, proxies, and options for Node.
   const places = {
     TMPDIR: scratch,
     ...(ocrFolder !== undefined && { [ocrFolderVariable]: ocrFolder }),
@@ -87,7 +87,7 @@ export function commandFor(options: SandboxOptions): CommandLine {
   return { command, args, env: { PATH: systemPath, LANG: 'C.UTF-8', ...places } };
 }
 
-/** Where Node looks for packages: beside the sources, and in every folder above. */
+/** Where Node looks for packages: next to the sources, and in every folder above. */
 function packageFolders(): string[] {
   const folders: string[] = [];
   for (let folder = dirname(sources); ; folder = dirname(folder)) {

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { makeScratch, type Owner, removeLeftovers } from './scratch.ts';
 
 const living = new Set([17]);
-/** A host of this test alone: nobody else's folders are looked at. */
+/** A host for this test alone: no other folders are checked. */
 const owner = (pid: number, host = `test ${process.pid}`): Owner => ({
   host,
   pid,
@@ -22,7 +22,7 @@ async function scratchOf(t: TestContext, of: Owner): Promise<string> {
   return path;
 }
 
-test('folders of dead processes are removed, those of the living are not', async (t) => {
+test('folders of dead processes are removed, those of live ones are not', async (t) => {
   const alive = await scratchOf(t, owner(17));
   const dead = await scratchOf(t, owner(18));
   const replaced = await scratchOf(t, { ...owner(17), processStarted: '300' });

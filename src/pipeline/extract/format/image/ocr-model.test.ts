@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { temporaryDirectory } from '../../../../../test/support/temporary.ts';
 import { unpackOcrModel } from './ocr-model.ts';
 
-test('the model is unpacked once, whoever comes at the same time', async (t) => {
+test('the model is unpacked once for concurrent callers', async (t) => {
   const parent = temporaryDirectory(t);
   const folders = await Promise.all([1, 2, 3].map(() => unpackOcrModel(parent)));
   assert.equal(new Set(folders).size, 1);
@@ -16,7 +16,7 @@ test('the model is unpacked once, whoever comes at the same time', async (t) => 
   assert.equal(statSync(join(folder, 'eng.traineddata')).ino, ino, 'it is left as it is');
 });
 
-test('a model that is cut off or damaged is replaced', async (t) => {
+test('a truncated or damaged model is replaced', async (t) => {
   const parent = temporaryDirectory(t);
   const path = join(await unpackOcrModel(parent), 'eng.traineddata');
   const whole = readFileSync(path);

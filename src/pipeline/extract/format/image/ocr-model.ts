@@ -1,7 +1,7 @@
 /**
- * The language model for text recognition, unpacked once for each user of the machine. It comes
- * with an npm package, so nothing is downloaded. Pawl unpacks it before its first parser starts:
- * parsers may read it where it is, and have it found by this variable.
+ * The language model for OCR, unpacked once per user of the machine. It comes with an npm package,
+ * so nothing is downloaded. Pawl unpacks it before its first parser starts; parsers may read its
+ * folder, and find it by this variable.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -16,12 +16,12 @@ export const ocrFolderVariable = 'OCR_FOLDER';
 const file = 'eng.traineddata';
 const version = '4.0.0_best_int';
 
-/** The folder that holds the model, for whoever recognizes text in this process. */
+/** The folder of the model, for OCR in this process. */
 export async function ocrFolder(): Promise<string> {
   return process.env[ocrFolderVariable] ?? unpackOcrModel();
 }
 
-/** Several processes may come here at once: each finds the model whole, or makes it so. */
+/** Safe for concurrent processes: each finds the complete model, or completes it. */
 export async function unpackOcrModel(parent: string = tmpdir()): Promise<string> {
   const folder = join(parent, `pawl-ocr-${process.getuid?.() ?? 'user'}-${version}`);
   const path = join(folder, file);
@@ -29,14 +29,14 @@ export async function unpackOcrModel(parent: string = tmpdir()): Promise<string>
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await refuseForeign(folder);
   if (await isWhole(path, packed)) return folder;
-  // Under another name until it is whole.
+  // A temporary name until it is complete.
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, gunzipSync(packed));
   await rename(draft, path);
   return folder;
 }
 
-/** A packed file ends with the checksum and the length of what is in it. */
+/** A gzip file ends with the checksum and the length of its content. */
 async function isWhole(path: string, packed: Buffer): Promise<boolean> {
   const [checksum, bytes] = [
     packed.readUInt32LE(packed.length - 8),
@@ -52,7 +52,7 @@ function packedPath(): string {
   return join(folder, version, `${file}.gz`);
 }
 
-/** Others may write into the folder of temporary files: what they put there is not read. */
+/** Other users may write into the temporary folder: their files are not read. */
 async function refuseForeign(folder: string): Promise<void> {
   const { uid } = await stat(folder);
   const own = process.getuid?.() ?? uid;

@@ -1,6 +1,6 @@
 /**
- * Recognizes the text of one page or picture. The words come in the order in which they are read;
- * lines and paragraphs are made of them by where they stand.
+ * Recognizes the text of one page or picture. Words come in reading order; lines and paragraphs are
+ * derived from their positions.
  */
 import {
   LiteParse,
@@ -15,25 +15,25 @@ import { ocrFolder } from './ocr-model.ts';
 import { turnUpsideDown } from './png-rotate.ts';
 
 export interface Recognition {
-  /** Of a PDF; a picture has one. */
+  /** The page number in a PDF; a picture has one page. */
   readonly page: number;
   readonly dpi: number;
 }
 
-/** Below, small print is lost; above, it only takes longer. */
+/** Below this, small print is lost; above, it only takes longer. */
 const dpiWanted = 200;
 const pointsPerInch = 72;
 
-/** Of a page in points. A poster is looked at from farther away. */
+/** For a page size in points. A poster is rendered at a lower resolution. */
 export function recognitionDpi({ width, height }: { width: number; height: number }): number {
   const inches = Math.max((width / pointsPerInch) * (height / pointsPerInch), 1e-6);
   const most = Math.sqrt(limits.parse.ocrPixelsMax / inches);
   return Math.max(1, Math.floor(Math.min(dpiWanted, most)));
 }
 
-/** Below, a page is looked at upside down as well: text that stands upright has 0.9 and more. */
+/** Below this, the page is also tried upside down: upright text has 0.9 and more. */
 const surenessMin = 0.8;
-/** Pictures are laid on a page at this scale. */
+/** The resolution at which pictures are placed on a page. */
 export const pictureDpi = 150;
 
 export async function recognize(
@@ -49,7 +49,7 @@ export async function recognize(
   return toLines(sureness(other) > sureness(upright) ? other : upright);
 }
 
-/** By words, not by letters: a few sure words outweigh none. */
+/** Weighted by words, not by letters: a few confident words outweigh none. */
 function sureness(words: readonly Word[]): number {
   const sum = words.reduce((total, { confidence }) => total + confidence, 0);
   return words.length === 0 ? 0 : sum / words.length;
@@ -112,8 +112,8 @@ interface Word {
 const wideWord = /[\p{L}\p{N}]{3}/u;
 
 /**
- * Specks of dust are read as signs, with little confidence. Words of a page that lies on its side
- * are read, but stand in columns: it is turned so that they stand in lines.
+ * Dust is read as characters with low confidence. The words of a sideways page are recognized, but
+ * in columns: the page is rotated so that they form lines.
  */
 function uprightWords({ textItems, width: pageWidth }: ParsedPage): Word[] {
   const words = textItems
@@ -175,7 +175,7 @@ function isNewParagraph(before: Line, line: Line): boolean {
   return gap > 0.9 * height || gap < -height;
 }
 
-/** A word that was divided at the end of a line is one again. */
+/** Joins a word that was hyphenated at a line end. */
 function joined(text: string, words: string): string {
   const isDivided = /\p{Ll}-$/u.test(text) && /^\p{Ll}/u.test(words);
   return isDivided ? text.slice(0, -1) + words : `${text}\n${words}`;

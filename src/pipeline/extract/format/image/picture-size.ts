@@ -1,4 +1,4 @@
-/** How large a picture is, by its header: asked before anything decodes it. */
+/** The size of a picture by its header, read before anything decodes it. */
 
 export interface PictureSize {
   readonly width: number;
@@ -19,7 +19,7 @@ const readers: Readonly<Record<string, ReadSize>> = {
   'image/gif': (bytes) => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }),
 };
 
-/** Undefined where the header does not say, or is cut off. */
+/** Undefined if the header does not contain it, or is truncated. */
 export function pictureSize(mediaType: string, bytes: Uint8Array): PictureSize | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -59,7 +59,7 @@ function webpSize(bytes: Buffer): PictureSize | undefined {
 const widthTag = 256;
 const heightTag = 257;
 
-/** Of the first picture in the file. */
+/** The size of the first picture in the file. */
 function tiffSize(bytes: Buffer): PictureSize | undefined {
   const isLittle = bytes.toString('latin1', 0, 2) === 'II';
   const short = (place: number) =>

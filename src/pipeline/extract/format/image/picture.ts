@@ -1,4 +1,4 @@
-/** A picture: the text that can be recognized in it. */
+/** A picture: its recognized text. */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { sniffBinary } from '../../../fetch/http/sniff.ts';
 import type { Parser } from '../../parsed.ts';
@@ -6,12 +6,12 @@ import { beyond, damaged, withoutText } from '../refuse.ts';
 import { pictureDpi, recognize } from './ocr.ts';
 import { pictureSize } from './picture-size.ts';
 
-/** Small pictures are looked at through a lens. */
+/** Small pictures are scaled up. */
 const lensDpi = 300;
 const smallPixelsMax = 1_500_000;
 
 export const parsePicture: Parser = async ({ bytes, mediaType, source }, signal) => {
-  // The library looks at the bytes too, and would hand other files to other programs.
+  // The library sniffs the bytes too, and would pass other files to other programs.
   const isAsSaid = sniffBinary(bytes) === mediaType;
   const size = isAsSaid ? pictureSize(mediaType, bytes) : undefined;
   if (!size || size.width === 0 || size.height === 0) {

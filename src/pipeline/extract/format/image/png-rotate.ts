@@ -1,6 +1,6 @@
 /**
- * Turns a picture upside down: pixels from last to first. For pictures as the renderer makes them:
- * PNG with eight bits for each of four colours, not interlaced.
+ * Rotates a picture by 180 degrees: pixels from last to first. Only for the renderer's format: PNG
+ * with eight bits per channel, four channels, not interlaced.
  */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
@@ -8,7 +8,7 @@ const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 const bytesPerPixel = 4;
 const headerEnd = 33;
 
-/** Undefined for a picture of another kind. */
+/** Undefined for other formats. */
 export function turnUpsideDown(png: Buffer): Buffer | undefined {
   const isKnown =
     png.subarray(0, 8).equals(signature) && png.toString('hex', 24, 29) === '0806000000';
@@ -57,7 +57,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** Each row was stored as its difference from what is left of it, above it, or both. */
+/** Each row is stored as its difference from the pixel to the left, above, or both. */
 function unfilter(rows: Buffer, { height, stride }: { height: number; stride: number }): void {
   for (let row = 0; row < height; row += 1) {
     const start = row * (stride + 1) + 1;

@@ -11,7 +11,7 @@ const part = (name: string, more: Partial<MailPart> & { size?: number } = {}): M
   ...more,
 });
 
-test('a small picture that the text shows is no document; others are', () => {
+test('a small inline picture is not a document; others are', () => {
   const { decorationBytesMax } = limits.attachment;
   const picture = { mediaType: 'image/png', contentId: 'logo@a' };
   const parts = [
@@ -26,7 +26,7 @@ test('a small picture that the text shows is no document; others are', () => {
   assert.equal(meta.attachments, 3);
 });
 
-test('files of one name, or of none, are told apart', () => {
+test('files with equal names, or without one, get distinct names', () => {
   const parts = [
     ...['a.txt', 'a.txt', 'a (2).txt', '', 'README', 'README', '..'].map((name) => part(name)),
     part('Fwd: tide', { mediaType: 'message/rfc822' }),
@@ -42,7 +42,7 @@ test('files of one name, or of none, are told apart', () => {
   );
 });
 
-test('what is beyond the bounds is named with the reason, and not read', () => {
+test('files above the limits are listed with the reason, and not read', () => {
   const { filesMax, bytesMax } = limits.attachment;
   const many = Array.from({ length: filesMax + 3 }, (_, index) => part(`${index}.txt`));
   const found = filesOf(many, '');

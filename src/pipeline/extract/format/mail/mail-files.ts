@@ -1,6 +1,6 @@
 /**
- * The files of a mail: which of them become documents of their own, and how the mail's own text
- * names them. A file that is not read is named with the reason.
+ * The attachments of a mail: which of them become documents, and how the mail's text lists them. A
+ * file that is not read is listed with the reason.
  */
 
 import { limits } from '../../../../kernel/limits/limits.ts';
@@ -11,23 +11,23 @@ import { formatOf } from '../formats.ts';
 
 export interface MailPart {
   readonly name: string;
-  /** Empty where the mail does not say. */
+  /** Empty if the mail does not state it. */
   readonly mediaType: string;
-  /** What the text refers to the part by, without brackets. */
+  /** The id by which the text refers to the part, without brackets. */
   readonly contentId?: string | undefined;
   read(): Uint8Array;
 }
 
 export interface MailFiles {
   readonly attachments: readonly Attachment[];
-  /** A list for the end of the mail's text; empty where there is none. */
+  /** A list for the end of the mail's text; empty if there are no files. */
   readonly text: string;
   readonly meta: Parsed['meta'];
-  /** Files beyond the bounds. */
+  /** How many files are within the limits. */
   readonly reading: Reading;
 }
 
-/** What mail programs add to check a mail by. Nobody reads it. */
+/** Signatures that mail programs add; they are not readable text. */
 const signatures = /^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/;
 
 const { filesMax, bytesMax, decorationBytesMax } = limits.attachment;
@@ -67,7 +67,7 @@ export function filesOf(parts: readonly MailPart[], html: string): MailFiles {
   };
 }
 
-/** A file counts as much as the message itself: nobody knows how much text it has. */
+/** A file counts as much as the message itself: its amount of text is unknown. */
 function readingOf(read: number, unread: readonly string[], unnamed: number): Reading {
   const lost = unread.length + unnamed;
   const files = read + lost;
@@ -77,7 +77,7 @@ function readingOf(read: number, unread: readonly string[], unnamed: number): Re
   return { read: 1 + read, whole: 1 + files, losses };
 }
 
-/** The content ids that the text shows pictures by. */
+/** The content ids of pictures that the text shows. */
 function picturesIn(html: string): ReadonlySet<string> {
   return new Set(Array.from(html.matchAll(/\bcid:([^\s"'<>()]{1,250})/gi), ([, id = '']) => id));
 }
@@ -93,7 +93,7 @@ function refusalOf({ mediaType }: MailPart, isTooLarge: boolean): string | undef
   return isTooLarge ? `all files together have more than ${bytesMax} bytes` : undefined;
 }
 
-/** The name as given, with a number where an earlier part has the same. */
+/** The name as given, with a number if an earlier part has the same. */
 function nameOf({ name, mediaType }: MailPart, names: Set<string>): string {
   const given = safeFileName(name);
   const extension = formatOf(mediaType)?.extensions[0];

@@ -1,4 +1,4 @@
-/** A message: who wrote to whom and when, its words, and the files that came with it. */
+/** A mail: sender, recipients, date, text and attachments. */
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { countWords } from '../../html/block/blocks.ts';
@@ -13,7 +13,7 @@ export const parseMail: Parser = async ({ bytes, source, withDropped }) => {
   const email = await guarded(source, () =>
     PostalMime.parse(inBytes(bytes), {
       maxNestingDepth: limits.parse.mailDepthMax,
-      // A mail in a mail is a document of its own, not a part of this one's text.
+      // A mail in a mail is a document of its own, not part of this text.
       forceRfc822Attachments: true,
     }),
   );
@@ -47,7 +47,7 @@ export const parseMail: Parser = async ({ bytes, source, withDropped }) => {
   return withLosses(parsed, { ...files.reading, withDropped });
 };
 
-/** A message saved as text of two or four bytes a character is turned back into one. */
+/** A message saved as UTF-16 or UTF-32 text is converted back to bytes. */
 function inBytes(bytes: Uint8Array): Uint8Array {
   const { text, charset } = decodeText(bytes);
   return /^utf-(?:16|32)/.test(charset) ? Buffer.from(text) : bytes;
@@ -59,7 +59,7 @@ function nameOf({ name, address, group }: Address): string {
   return name !== '' && name !== address ? `${name} <${address}>` : address;
 }
 
-/** Both say the same, and the plain one is cleaner, unless it is only a hint at the other. */
+/** Both have the same content, and the plain text is cleaner, unless it only refers to the HTML. */
 function bodyOf({ text, html }: Email): string {
   const plain = (text ?? '').replaceAll('\r\n', '\n').trim();
   if (html === undefined) return plain;

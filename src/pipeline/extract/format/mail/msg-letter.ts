@@ -1,6 +1,6 @@
 /**
- * Outlook messages: one stream for each property, named by its id and its type. The body is plain
- * text, HTML, or RTF in a packed form of Outlook's own.
+ * Outlook messages: one stream per property, named by its id and type. The body is plain text,
+ * HTML, or RTF in Outlook's own compression.
  */
 import type { ParseInput } from '../../parsed.ts';
 import type { Ole } from '../office/ole.ts';
@@ -22,7 +22,7 @@ const property = {
 };
 const types = { wide: '001F', narrow: '001E', binary: '0102' };
 
-/** A message without its files. What it does not say is empty. */
+/** A message without its attachments. Missing fields are empty. */
 export interface Letter {
   readonly subject: string;
   readonly from: string;
@@ -51,7 +51,7 @@ export async function readLetter(ole: Ole, input: ParseInput): Promise<Letter> {
   };
 }
 
-/** A text property, in either of its encodings. Empty where there is none. */
+/** A text property, in either of its encodings. Empty if absent. */
 export function propertyOf(ole: Ole, id: string): string {
   const wide = ole.read(`__substg1.0_${id}${types.wide}`);
   if (wide) return wide.toString('utf16le').replace(/\0+$/, '');
@@ -59,7 +59,7 @@ export function propertyOf(ole: Ole, id: string): string {
   return narrow ? decodeText(narrow).text.replace(/\0+$/, '') : '';
 }
 
-/** For messages that have nothing else. */
+/** For messages without any other body. */
 async function packedBody(ole: Ole, input: ParseInput): Promise<string> {
   const packed = ole.read(`__substg1.0_${property.packedRtf}${types.binary}`);
   if (!packed) return '';

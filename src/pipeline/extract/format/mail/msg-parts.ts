@@ -1,6 +1,6 @@
 /**
- * The files of an Outlook message. An attached message is no file but a folder of properties: it is
- * written as a mail in MIME, so that it can be read as a document of its own.
+ * The attachments of an Outlook message. An attached message is not a file but a folder of
+ * properties: it is written as a MIME mail, so that it can be read as a document of its own.
  */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import type { Ole } from '../office/ole.ts';
@@ -40,7 +40,7 @@ export async function partsOfMsg(ole: Ole, readLetter: ReadLetter, depth = 1): P
   return parts;
 }
 
-/** The folders of attachments, one for each, by their number. */
+/** The attachment folders, one per attachment, by number. */
 function foldersOf({ names, read }: Ole): Ole[] {
   const byFolder = new Map<string, string[]>();
   for (const name of names) {
@@ -67,7 +67,7 @@ const boundary = 'part-of-this-mail';
 const textBoundary = 'text-of-this-mail';
 const lineEnd = '\r\n';
 
-/** Every part is in base64, in which no line can be taken for a boundary. */
+/** Every part is in base64, so that no line can be mistaken for a boundary. */
 async function asMime(message: Ole, readLetter: ReadLetter, depth: number): Promise<Buffer> {
   const { subject, from, to, cc, date, messageId, plain, html } = await readLetter(message);
   const parts =

@@ -1,4 +1,4 @@
-/** Outlook messages: who wrote to whom and when, the words, and the files that came with them. */
+/** Outlook messages: sender, recipients, date, text and attachments. */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { countWords } from '../../html/block/blocks.ts';
 import { withLosses } from '../../loss.ts';
@@ -43,7 +43,7 @@ function bodyOf({ plain, html }: Letter): string {
   return countWords(rich) > 1.5 * countWords(plain) ? rich : plain;
 }
 
-/** Streams of a forged container may overlap: what is read of it is bounded in all. */
+/** Streams of a forged container may overlap: the total that is read is bounded. */
 function metered({ names, read }: Ole, source: string): Ole {
   let bytesLeft = limits.parse.oleBytesMax;
   return {

@@ -1,6 +1,6 @@
 /**
  * Word documents from 1997 to 2003: the text of the document, its notes, comments and text boxes,
- * by the table of pieces. Fields are what they show. Styles are not read: headings are paragraphs.
+ * by the piece table. A field is its displayed text. Styles are not read: headings are paragraphs.
  */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import { damaged } from '../refuse.ts';
@@ -12,7 +12,7 @@ const word97 = 193;
 
 export interface DocText {
   readonly markdown: string;
-  /** Of the characters that the document says it has. */
+  /** The number of characters that the document states. */
   readonly characters: number;
   readonly charactersMissing: number;
 }
@@ -39,7 +39,7 @@ export function readDoc(bytes: Uint8Array, source: string): DocText {
   return { markdown: toMarkdown(withoutFields(text)), characters, charactersMissing };
 }
 
-/** The piece table, behind the formats of pieces, which are passed over. */
+/** The piece table, after the formats of pieces, which are skipped. */
 function pieceTable(main: Buffer, table: Buffer): Buffer {
   const clx = table.subarray(main.readUInt32LE(0x1a2)).subarray(0, main.readUInt32LE(0x1a6));
   for (let at = 0; at + 5 <= clx.length; ) {
@@ -52,7 +52,7 @@ function pieceTable(main: Buffer, table: Buffer): Buffer {
 
 const isCompressed = 0x40000000;
 
-/** A piece is in UTF-16, or in Windows-1252 at half the stated place. */
+/** A piece is in UTF-16, or in Windows-1252 at half the stated offset. */
 function textOf(main: Buffer, pieces: Buffer): { text: string; characters: number } {
   const count = Math.max(0, Math.floor((pieces.length - 4) / 12));
   const texts: string[] = [];
@@ -76,7 +76,7 @@ const mark = { cell: '\x07', fieldBegin: '\x13', fieldMiddle: '\x14', fieldEnd: 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: marks of the format
 const fieldMark = /([\x13-\x15])/;
 
-/** Of a field such as a link, the part that is shown. Fields stand inside fields. */
+/** The displayed part of a field such as a link. Fields can be nested. */
 function withoutFields(text: string): string {
   const shown: string[] = [];
   const open: boolean[] = [];
@@ -95,7 +95,7 @@ function withoutFields(text: string): string {
   return shown.join('');
 }
 
-/** A row of a table ends with an empty cell. */
+/** A table row ends with an empty cell. */
 function toMarkdown(text: string): string {
   const blocks: string[] = [];
   let rows: string[][] = [];
@@ -131,7 +131,7 @@ const breaks = /[\x0b\x0c\x0e]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: marks of the format
 const otherMarks = /[\0-\x08\x0f-\x1f]/g;
 
-/** Marks of pictures, notes and drawings are no characters; other breaks are line ends. */
+/** Marks of pictures, notes and drawings are removed; other breaks become line ends. */
 function clean(text: string): string {
   return text
     .replace(breaks, '\n')

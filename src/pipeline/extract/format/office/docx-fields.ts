@@ -1,6 +1,6 @@
 /**
- * What mammoth passes over although Word shows it, in elements that it reads: the result of a
- * simple field, such as a date or the number of a figure, and text with its reading above it.
+ * Visible content that mammoth skips inside elements that it reads: the result of a simple field,
+ * such as a date or the number of a figure, and text with ruby annotations.
  */
 
 const fieldTag = /<\/?(?:\w{1,10}:)?fldSimple(?:\s(?:"[^"]*"|'[^']*'|[^<>"'])*)?\/?>/g;
@@ -18,7 +18,7 @@ export function withFields(xml: string): string {
   });
 }
 
-/** Still as it stands in XML. */
+/** Still XML-escaped. */
 function textOf(xml: string): string {
   return Array.from(xml.matchAll(word), ([, text = '']) => text).join('');
 }

@@ -1,4 +1,4 @@
-/** The notes and comments of a Word document: a mark where they belong, and a list at its end. */
+/** The notes and comments of a Word document: a mark at their reference, and a list at the end. */
 import { xmlPart } from '../parts.ts';
 import { attributeIn, attributeOf, descendantsOf, textOf, type XmlElement } from '../xml/xml.ts';
 import type { Zip } from '../zip/zip.ts';
@@ -24,7 +24,7 @@ export class DocxNotes {
     };
   }
 
-  /** What stands in the text for an element, if it refers to a note. */
+  /** The text for an element that refers to a note, else undefined. */
   mark(name: string, attributes: string): string | undefined {
     const kind = references[name];
     const note = kind && this.#parts[kind].get(attributeIn(attributes, 'w:id') ?? '');
@@ -35,7 +35,7 @@ export class DocxNotes {
     return mark;
   }
 
-  /** The notes that were referred to, then the comments. */
+  /** The referenced notes, then the comments. */
   list(): string[] {
     const notes = this.#notes.map((note, index) => `${index + 1}. ${note}`);
     return [...(notes.length > 0 ? [notes.join('\n')] : []), ...this.#comments];

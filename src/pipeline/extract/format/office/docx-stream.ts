@@ -1,6 +1,6 @@
 /**
- * DOCX in one pass without a tree, for documents too long for the library, which takes some two
- * kilobytes for each element. Headings, lists, tables, text boxes, notes and comments stay.
+ * Reads DOCX in one pass without a tree, for documents too long for the library, which takes about
+ * two kilobytes per element. Headings, lists, tables, text boxes, notes and comments are kept.
  */
 
 import { textPart, xmlPart } from '../parts.ts';
@@ -34,7 +34,7 @@ export function streamDocx(zip: Zip): string {
   return reader.finish();
 }
 
-/** The words of the notes and comments, which stand in parts of their own and are left out. */
+/** The words of notes and comments, which are in separate parts and are skipped. */
 export function notesOfDocx(zip: Zip): string[] {
   return ['footnotes', 'endnotes', 'comments'].flatMap((name) => {
     const part = xmlPart(zip, `word/${name}.xml`);
@@ -45,7 +45,7 @@ export function notesOfDocx(zip: Zip): string[] {
   });
 }
 
-/** The level of each style that is a heading, by the name that it has in every language. */
+/** The level of each heading style, by its language-independent name. */
 function headingsOf(zip: Zip): ReadonlyMap<string, number> {
   const styles = xmlPart(zip, 'word/styles.xml');
   if (!styles) return new Map();
@@ -67,14 +67,14 @@ class DocxReader {
   #words: string[] = [];
   #isText = false;
   #level = 0;
-  /** Of a list item; undefined for a paragraph. */
+  /** For a list item; undefined for a paragraph. */
   #depth: number | undefined;
   #tables = 0;
   #cell: string[] = [];
   #cells: string[] = [];
   #rows: string[][] = [];
   #wasItem = false;
-  /** What is said a second time, for older programs. */
+  /** Content repeated for older programs. */
   #fallbacks = 0;
 
   constructor(headings: ReadonlyMap<string, number>, notes: DocxNotes) {
@@ -118,7 +118,7 @@ class DocxReader {
     tbl: () => {
       this.#tables += 1;
     },
-    // A text box stands within a paragraph, and has paragraphs of its own.
+    // A text box is inside a paragraph, and has paragraphs of its own.
     txbxContent: () => this.#endParagraph(),
   };
 

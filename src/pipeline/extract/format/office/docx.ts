@@ -1,4 +1,4 @@
-/** DOCX: mammoth turns its styles into HTML, and every block of that is kept. */
+/** DOCX: mammoth converts its styles to HTML, and every block of that is kept. */
 import mammoth from 'mammoth';
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { countWords } from '../../html/block/blocks.ts';
@@ -51,7 +51,7 @@ async function convert(buffer: Buffer, source: string): Promise<string> {
       { buffer },
       {
         styleMap,
-        // Pictures are not read, and a link to one is not followed.
+        // Pictures are not read, and links to pictures are not followed.
         convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
         externalFileAccess: false,
       },
@@ -60,7 +60,7 @@ async function convert(buffer: Buffer, source: string): Promise<string> {
   return readHtmlDocument(withoutBackLinks(html), { hasGrids: true }).markdown;
 }
 
-/** Footnotes point back to where they stand, with an arrow that means nothing in a text. */
+/** Footnotes link back to their reference with an arrow, which is meaningless in text. */
 function withoutBackLinks(html: string): string {
   return html.replace(/<a href="#(?:footnote|endnote|comment)-ref-[^"]*">↑<\/a>/g, '');
 }

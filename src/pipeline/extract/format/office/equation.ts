@@ -3,7 +3,7 @@ import { attributeOf, childOf, childrenOf, readXml, type XmlElement } from '../x
 
 const equation = /<m:oMath[\s>](?:[^<]|<(?!\/m:oMath>))*<\/m:oMath>/g;
 
-/** Each equation in a part becomes a run of text, which every reader keeps. */
+/** Each equation becomes a text run, which every reader keeps. */
 export function withEquations(part: string): string {
   if (!part.includes('<m:oMath')) return part;
   return part.replace(equation, (whole) => {
@@ -23,7 +23,7 @@ const part = (element: XmlElement, name: string): string => {
   return found ? linear(found) : '';
 };
 
-/** Grouped, unless it is one sign, number or name. */
+/** In parentheses, unless it is a single sign, number or name. */
 const group = (text: string): string => (/^[\p{L}\p{N}.]*$/u.test(text) ? text : `(${text})`);
 
 const below = (text: string): string => (text === '' ? '' : `_${group(text)}`);
@@ -55,7 +55,7 @@ const readers: Readonly<Record<string, Reader>> = {
   t: (each) => each.children.filter((child) => typeof child === 'string').join(''),
 };
 
-/** Formats of runs and parts say nothing. */
+/** Formatting elements have no text. */
 const isFormat = /Pr$/;
 
 function linear(element: XmlElement): string {

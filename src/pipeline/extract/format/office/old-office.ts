@@ -1,4 +1,4 @@
-/** Office files from before 2007, by the streams in their container. */
+/** Office files from before 2007, detected by the streams in their container. */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import { partOf, withLosses } from '../../loss.ts';
 import type { Parsed, ParseInput, Parser } from '../../parsed.ts';
@@ -21,10 +21,10 @@ function parseDoc({ bytes, source }: ParseInput): Parsed {
 
 interface Reader {
   readonly stream: RegExp;
-  /** The streams that are read, if they are others. */
+  /** The streams with text, if they differ. */
   readonly texts?: RegExp;
   readonly parse: Parser;
-  /** It says itself what it could not read. */
+  /** Whether the reader reports its own losses. */
   readonly countsLosses?: boolean;
 }
 
@@ -37,7 +37,7 @@ const readers: readonly Reader[] = [
   },
   {
     stream: /^__(?:substg1|properties_version1)\.0/,
-    // Files that are attached stand in folders.
+    // Attached files are in folders.
     texts: /(?:^|\/)__(?:substg1|properties_version1)\.0/,
     parse: async (input) => readMsg(input),
   },
@@ -51,7 +51,7 @@ export const parseOldOffice: Parser = async (input, signal) => {
     throw new Failure('encrypted_document', `${source} is protected by a password`);
   }
   const reader = readers.find(({ stream }) => names.some((name) => stream.test(name)));
-  if (!reader && ole.isCutOff) throw damaged(`${source} was cut off: save it anew`);
+  if (!reader && ole.isCutOff) throw damaged(`${source} was cut off: save it again`);
   if (!reader) {
     throw new Failure(
       'unsupported_mime',
@@ -62,7 +62,7 @@ export const parseOldOffice: Parser = async (input, signal) => {
   return reader.countsLosses ? parsed : withCutOff(parsed, ole, reader.texts ?? reader.stream);
 };
 
-/** Streams of a file that was cut off are read as far as they go. */
+/** The streams of a truncated file are read as far as they go. */
 function withCutOff(parsed: Parsed, ole: OleFile, texts: RegExp): Parsed {
   const { found, stated } = ole.extentOf(ole.names.filter((name) => texts.test(name)));
   const warning = `${partOf(stated - found, stated, 'bytes')} not read: the file was cut off.`;

@@ -1,6 +1,6 @@
 /**
- * Writes a plain compound file with one stream. A stream that was found and checked is handed on to
- * a library in a fresh container, so that it sees what we saw, under the name that it looks for.
+ * Writes a compound file with one stream. A stream that was found and checked is passed to a
+ * library in a new container, so that it sees what we saw, under the expected name.
  */
 
 const sectorBytes = 4096;
@@ -9,15 +9,15 @@ const headerSlots = 109;
 const [free, endOfChain, tableSector, noEntry] = [
   0xffffffff, 0xfffffffe, 0xfffffffd, 0xffffffff,
 ] as const;
-/** Shorter streams would have to stand in a table of their own; zeros at the end say nothing. */
+/** Shorter streams would need a separate table; trailing zeros are harmless. */
 const streamBytesMin = sectorBytes;
 
-/** Undefined where the stream is longer than the tables of the header reach. */
+/** Undefined if the stream exceeds the tables of the header. */
 export function writeOle(name: string, stream: Buffer): Buffer | undefined {
   const size = Math.max(stream.length, streamBytesMin);
   const streamSectors = Math.ceil(size / sectorBytes);
   const slots = sectorBytes / 4;
-  // The directory takes one sector, and the tables say of themselves what they are.
+  // The directory takes one sector, and the tables also list their own sectors.
   const tables = Math.ceil((streamSectors + 1) / (slots - 1));
   if (tables > headerSlots) return undefined;
   const file = Buffer.alloc((1 + tables + 1 + streamSectors) * sectorBytes);
@@ -39,7 +39,7 @@ export function writeOle(name: string, stream: Buffer): Buffer | undefined {
 
 function writeHeader(file: Buffer, tables: number): void {
   file.write('d0cf11e0a1b11ae1', 'hex');
-  // Versions, the order of bytes, and the sizes of sectors as powers of two.
+  // Versions, byte order, and sector sizes as powers of two.
   [0x3e, 4, 0xfffe, 12, 6].forEach((value, at) => void file.writeUInt16LE(value, 24 + 2 * at));
   file.writeUInt32LE(1, 40);
   file.writeUInt32LE(tables, 44);

@@ -1,7 +1,7 @@
 /**
  * Compound files, the container of Office formats from before 2007: streams of sectors, chained by
- * an allocation table, named in a directory tree. Every chain is bounded by the size of the file,
- * so that a forged one ends.
+ * an allocation table, named in a directory tree. Every chain is bounded by the file size, so a
+ * forged one ends.
  */
 import { damaged } from '../refuse.ts';
 
@@ -12,16 +12,16 @@ export interface Ole {
   readonly read: (name: string) => Buffer | undefined;
 }
 
-/** How much of some streams is there, in bytes, and how much the directory says there is. */
+/** The available bytes of some streams, and the bytes that the directory states. */
 export interface OleExtent {
   readonly found: number;
   readonly stated: number;
 }
 
 export interface OleFile extends Ole {
-  /** Of a file that was cut off, streams are read as far as they go: this tells. */
+  /** The streams of a truncated file are read as far as they go: this reports how far. */
   readonly extentOf: (names: readonly string[]) => OleExtent;
-  /** The directory names entries that it does not have. */
+  /** The directory refers to entries that do not exist. */
   readonly isCutOff: boolean;
 }
 
@@ -81,7 +81,7 @@ function numbersOf(buffer: Buffer): Uint32Array {
   return Uint32Array.from({ length: buffer.length >> 2 }, (_, at) => buffer.readUInt32LE(4 * at));
 }
 
-/** The sectors of the table itself are listed in the header, and in a chain of its own. */
+/** The sectors of the table are listed in the header, and in a chain of their own. */
 function allocationOf(file: Buffer, sectorBytes: number): Uint32Array {
   const sectors = Array.from({ length: headerSlots }, (_, at) => file.readUInt32LE(76 + 4 * at));
   const slots = sectorBytes / 4 - 1;
@@ -100,7 +100,7 @@ function sectorOf(file: Buffer, sector: number, sectorBytes: number): Buffer {
   return file.subarray(start, start + sectorBytes);
 }
 
-/** Sectors of one size, and the table that says which comes after which. */
+/** Sectors of one size, and their chain table. */
 interface Sectors {
   readonly table: Uint32Array;
   readonly at: (sector: number) => Buffer;
@@ -142,7 +142,7 @@ function entriesOf(directory: Buffer): Entry[] {
   });
 }
 
-/** Siblings are a binary tree, and a storage points to the root of its own. */
+/** Siblings form a binary tree, and a storage points to the root of its own. */
 function pathsOf(entries: readonly Entry[]) {
   const paths = new Map<string, Entry>();
   let isCutOff = entries.length === 0;

@@ -1,4 +1,4 @@
-/** ODT and ODP: the text as it stands in `content.xml`; a page of a presentation is a heading. */
+/** ODT and ODP: the text of `content.xml` in order; a page of a presentation is a heading. */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import type { Parser } from '../../parsed.ts';
 import { neededPart, propertiesOf, textPart, xmlPart } from '../parts.ts';
@@ -28,7 +28,7 @@ export function refuseEncrypted(zip: Zip, source: string): void {
   }
 }
 
-/** Deleted text, remarks and what only lays out the page. */
+/** Deleted text, annotations and layout elements. */
 const dropped = new Set(
   `tracked-changes annotation annotation-end forms sequence-decls variable-decls user-field-decls
    table-of-content note-citation desc title index-title-template bookmark settings`.split(/\s+/),
@@ -55,7 +55,7 @@ function renderAll(element: XmlElement): string[] {
   });
 }
 
-/** A slide: its title is a frame among others. */
+/** A slide: its title is one of its frames. */
 function renderPage(page: XmlElement): string[] {
   const isTitle = (frame: XmlElement) => attributeOf(frame, 'presentation:class') === 'title';
   const titles = childrenOf(page, 'frame').filter(isTitle);
@@ -80,7 +80,7 @@ function renderNotes(notes: XmlElement): string[] {
 
 const spread = new Set(['text-box', 'note-body', 'table']);
 
-/** The words of a paragraph, without what stands in frames and notes within it. */
+/** The words of a paragraph, without those of frames and notes inside it. */
 function plain(element: XmlElement): string {
   return words(element)
     .replace(/[^\S\n]+/g, ' ')
@@ -99,7 +99,7 @@ function words(element: XmlElement): string {
     .join('');
 }
 
-/** Frames and notes that hang on a paragraph follow it. */
+/** Frames and notes of a paragraph follow it. */
 function inside(element: XmlElement): string[] {
   return childrenOf(element).flatMap((child) => {
     if (dropped.has(child.name)) return [];
@@ -118,7 +118,7 @@ function renderList(list: XmlElement, depth: number): string[] {
   );
 }
 
-/** Cells that a span covers are there as well, and empty. */
+/** Cells covered by a span are present and empty. */
 function renderTable(table: XmlElement): string {
   const rows = descendantsOf(table, 'table-row').map((row) =>
     childrenOf(row).map((cell) => renderAll(cell).join(' ').replace(/\s+/g, ' ')),

@@ -1,6 +1,6 @@
 /**
- * PowerPoint presentations from 1997 to 2003: a stream of records inside records. The text of a
- * slide stands in the list of slides, or in the drawing of the slide itself; notes follow.
+ * PowerPoint presentations from 1997 to 2003: a stream of nested records. The text of a slide is in
+ * the list of slides, or in the drawing of the slide itself; notes follow.
  */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import { beyond, damaged } from '../refuse.ts';
@@ -18,7 +18,7 @@ const record = {
   narrowText: 0x0fa8,
   document: 0x03e8,
 };
-/** Who edited it last says whether what follows is encrypted. */
+/** This token in the `Current User` stream marks an encrypted presentation. */
 const encryptedToken = 0xf3d1c4df;
 const titles = new Set([0, 6]);
 const depthMax = 50;
@@ -30,7 +30,7 @@ interface Slide {
 
 export function readPpt(bytes: Uint8Array, source: string): string {
   const ole = openOle(bytes);
-  // A file for two versions has the newer one in a folder of its own.
+  // A file for two versions has the newer one in a separate folder.
   const stream = ['PP97_DUALSTORAGE/PowerPoint Document', 'PowerPoint Document']
     .map((name) => ole.read(name))
     .find((found) => found !== undefined);
@@ -45,7 +45,7 @@ export function readPpt(bytes: Uint8Array, source: string): string {
   return found.markdown();
 }
 
-/** What was found so far, in the order in which it is shown. */
+/** The texts found so far, in display order. */
 class Found {
   readonly #slides: Slide[] = [];
   readonly #notes: Slide[] = [];
@@ -80,7 +80,7 @@ class Found {
     this.#kind = -1;
   }
 
-  /** Text that stands in the list and in the drawing is the same text. */
+  /** Text in the list and in the drawing is the same text. */
   markdown(): string {
     const seen = new Set<string>();
     const blocksOf = ({ texts }: Slide): string[] =>
@@ -110,7 +110,7 @@ interface Walk {
   readonly found: Found;
 }
 
-/** Masters and handouts hold only placeholders. */
+/** Masters and handouts contain only placeholders. */
 const passedOver = new Set([record.mainMaster, record.handout]);
 
 function walk(stream: Buffer, { depth, found }: Walk): void {

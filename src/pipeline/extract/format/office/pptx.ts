@@ -1,4 +1,7 @@
-/** PPTX: each slide a heading, then its texts, lists, tables and diagrams, notes and comments. */
+/**
+ * PPTX: each slide is a heading, followed by its texts, lists, tables and diagrams, notes and
+ * comments.
+ */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { joinPages } from '../../../page-starts.ts';
 import { partOf, withLosses } from '../../loss.ts';
@@ -41,7 +44,7 @@ export const parsePptx: Parser = async ({ bytes, withDropped }, signal) => {
   return withLosses(parsed, { ...counts, losses, withDropped });
 };
 
-/** What the program calls a presentation that nobody has named. */
+/** The default title of an untitled presentation. */
 function isPlaceholderTitle(title: string | null): boolean {
   return /^(?:PowerPoint[ -]?(?:Presentation|Präsentation)|Présentation PowerPoint)$/i.test(
     title ?? '',
@@ -54,7 +57,7 @@ interface ListedSlide {
   readonly target: string | undefined;
 }
 
-/** In the order in which they are shown. */
+/** In display order. */
 function slidesOf(zip: Zip): ListedSlide[] {
   const targets = new Map(relationsOf(zip, presentation).map(({ id, target }) => [id, target]));
   const slides = descendantsOf(neededPart(zip, presentation), 'sldId');
@@ -83,18 +86,18 @@ function renderSlide(zip: Zip, path: string, number: number): string {
   return [`## ${title || `Slide ${number}`}`, ...shown].join('\n\n');
 }
 
-/** Shapes and tables, those in groups too. */
+/** Shapes and tables, including those in groups. */
 function shapesOf(element: XmlElement): XmlElement[] {
   return childrenOf(element).flatMap((child) => {
     if (child.name === 'sp' || child.name === 'graphicFrame') return [child];
-    // A file says some things twice: in a new way, and for older programs.
+    // Some content is stored twice: in a new format, and for older programs.
     return child.name === 'Fallback' ? [] : shapesOf(child);
   });
 }
 
 const decoration = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 
-/** The part of a layout that the shape fills; undefined for shapes that stand free. */
+/** The layout placeholder that the shape fills; undefined for free shapes. */
 function placeholderOf(shape: XmlElement): string | undefined {
   const [placeholder] = descendantsOf(shape, 'ph');
   return placeholder && (attributeOf(placeholder, 'type') ?? 'body');
@@ -137,7 +140,7 @@ function plain(paragraph: XmlElement): string {
   return words.join('').replace(/\s+/g, ' ').trim();
 }
 
-/** The texts of drawn diagrams and of charts stand in parts of their own. */
+/** The texts of diagrams and charts are in separate parts. */
 function renderDiagrams(zip: Zip, relations: readonly Relation[]): string[] {
   return relations.flatMap(({ type, target }) => {
     const part = type === 'diagramData' || type === 'chart' ? xmlPart(zip, target) : undefined;
@@ -180,7 +183,7 @@ function renderNotes(zip: Zip, relations: readonly Relation[]): string {
   return texts.length === 0 ? '' : `Notes: ${texts.join('\n\n')}`;
 }
 
-/** In both forms that PowerPoint writes: the newer one has replies. */
+/** In both formats that PowerPoint writes: the newer one has replies. */
 function renderComments(zip: Zip, relations: readonly Relation[]): string {
   const lines = relations.flatMap(({ type, target }) => {
     const part = type === 'comments' ? xmlPart(zip, target) : undefined;

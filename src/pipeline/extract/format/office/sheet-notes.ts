@@ -1,4 +1,4 @@
-/** What stands on a sheet beside its cells: comments, and text in boxes and shapes. */
+/** Text on a sheet outside its cells: comments, text boxes and shapes. */
 
 import { relationsOf, xmlPart } from '../parts.ts';
 import { attributeOf, descendantsOf, textOf, type XmlElement } from '../xml/xml.ts';
@@ -6,7 +6,7 @@ import type { Zip } from '../zip/zip.ts';
 
 const workbook = 'xl/workbook.xml';
 
-/** By the name of the sheet, each in its place. */
+/** By sheet name, each in order. */
 export function sheetNotes(zip: Zip): ReadonlyMap<string, readonly string[]> {
   const book = xmlPart(zip, workbook);
   if (!book) return new Map();

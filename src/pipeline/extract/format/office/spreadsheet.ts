@@ -1,4 +1,4 @@
-/** XLSX and ODS: each sheet a heading and a table. Formulas are what they last came to. */
+/** XLSX and ODS: each sheet is a heading and a table. Formulas are shown as their last result. */
 import { readXls, readXlsb } from 'hucre';
 import { readOds } from 'hucre/ods';
 import { type CellValue, readXlsx } from 'hucre/xlsx';
@@ -40,7 +40,7 @@ function worksheetIds(zip: Zip): ReadonlySet<string> {
   return new Set(tables.map(({ id }) => id));
 }
 
-/** Charts and macros on sheets of their own have no cells, and the library would refuse them. */
+/** Chart and macro sheets have no cells, and the library would refuse them. */
 function onlySheets(workbook: string, tables: ReadonlySet<string>): string {
   return workbook.replace(/<(?:\w{1,10}:)?sheet\s[^<>]{0,2000}\/>/g, (sheet) => {
     const id = /\sr:id\s*=\s*["']([^"']{0,200})["']/.exec(sheet)?.[1];
@@ -57,7 +57,7 @@ export const parseOds: Parser = async ({ bytes, source }, signal) => {
   return { ...render(sheets, signal), ...described(zip, 'meta.xml') };
 };
 
-/** Old workbooks, and those in binary parts, come without their properties. */
+/** Old and binary workbooks are read without their properties. */
 export const parseXls: Parser = async ({ bytes, source }, signal) => {
   const { sheets } = await guarded(source, () => bounded(readXls(bytes)));
   return { ...render(sheets, signal), title: null, language: null, meta: {} };
@@ -70,7 +70,9 @@ export const parseXlsb: Parser = async ({ bytes, source }, signal) => {
   return { ...render(sheets, signal), ...described(zip, 'docProps/core.xml') };
 };
 
-/** Two cells in far corners span more than a machine holds; the library refuses that by words. */
+/**
+ * Two distant cells span more than the memory holds; the library reports that only by its message.
+ */
 async function bounded<Result>(reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;
@@ -92,9 +94,9 @@ function render(
   let cells = 0;
   const sections = sheets.map(({ name, rows: found }) => {
     signal.throwIfAborted();
-    // Rows without cells are holes in some formats.
+    // In some formats, rows without cells are holes.
     const rows = Array.from(found, (row) => row ?? []);
-    // A style may reach far beyond what is written: only cells with something in them count.
+    // A style may extend far beyond the content: only cells with content count.
     for (const row of rows) cells += row.filter((cell) => cell !== null && cell !== '').length;
     if (cells > limits.parse.cellsMax) throw beyond('cells', 'the workbook has too many cells');
     const table = toTable(rows.map((row) => row.map(toText)));

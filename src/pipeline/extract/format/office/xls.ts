@@ -1,4 +1,4 @@
-/** Excel workbooks from 1997 to 2003: the stream that holds them, found whatever it is called. */
+/** Excel workbooks from 1997 to 2003: finds their stream under any of its names. */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import type { Parser } from '../../parsed.ts';
 import { beyond, damaged } from '../refuse.ts';
@@ -6,11 +6,11 @@ import { type Ole, openOle } from './ole.ts';
 import { writeOle } from './ole-writer.ts';
 import { parseXls } from './spreadsheet.ts';
 
-/** The newer of two versions goes first. Names are the same in upper and lower case. */
+/** The newer of two versions comes first. Names are case-insensitive. */
 const streams = [/^workbook$/i, /^book$/i];
 const record = { password: 0x2f };
 const excel97 = 0x600;
-/** A workbook behind a password says so in one of its first records. */
+/** A password-protected workbook has a marker in one of its first records. */
 const recordsLookedAt = 10;
 
 export const readWorkbook: Parser = async (input, signal) => {
@@ -26,7 +26,7 @@ export const readWorkbook: Parser = async (input, signal) => {
       `${source} is an Excel workbook from before 1997: save it as XLSX and submit that`,
     );
   }
-  // The library knows one way to write the name, and is stricter about the container than Excel is.
+  // The library knows one spelling of the name, and is stricter about the container than Excel.
   const bytes = writeOle('Workbook', stream);
   if (!bytes) throw beyond('ole', `${source} has a workbook of ${stream.length} bytes`);
   return parseXls({ ...input, bytes }, signal);

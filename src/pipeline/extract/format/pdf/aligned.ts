@@ -1,7 +1,7 @@
 /**
- * Tables without rules: lines next to each other whose fragments stand in the same columns. From
- * the line with the most fragments a region grows down and up, as long as lines keep the gaps
- * between its columns free. Prose in columns also does, and is told apart by how it fills them.
+ * Tables without rules: adjacent lines whose fragments are in the same columns. From the line with
+ * the most fragments, a region grows down and up as long as lines keep the gaps between its columns
+ * free. Prose in columns does that too, and is distinguished by how it fills its columns.
  */
 import { type Fragment, type FragmentLine, textOf } from './fragments.ts';
 
@@ -15,7 +15,7 @@ export interface Region {
   readonly columns: readonly Column[];
 }
 
-/** Lengths are in heights of a line; `acrossShare` is a share of the width of the region. */
+/** Lengths are in line heights; `acrossShare` is a share of the region's width. */
 const growth = { gapMin: 0.45, lineGapMax: 2.2, tightGapMax: 0.6, acrossShare: 0.6 };
 /** Lines between two rows, and columns of a table. */
 const bounds = { pendingMax: 8, columnsMax: 64 };
@@ -40,7 +40,7 @@ function countAt(lines: readonly FragmentLine[], at: number): number {
   return lines[at]?.fragments.length ?? 0;
 }
 
-/** How often columns may be found to be one, and the region be grown anew with them. */
+/** How often columns may be merged and the region grown again. */
 const settlings = 3;
 
 function settle(lines: readonly FragmentLine[], seed: number, used: ReadonlySet<number>): Grown {
@@ -54,8 +54,8 @@ function settle(lines: readonly FragmentLine[], seed: number, used: ReadonlySet<
 }
 
 /**
- * Columns that more lines take for one than for two are one, and so are columns next to each other
- * of which no line has both: a heading may stand beside the cells below it.
+ * Merges columns that more lines treat as one than as two, and adjacent columns of which no line
+ * has both: a heading may be next to the cells below it.
  */
 function withoutBridged(lines: readonly FragmentLine[], columns: readonly Column[]): Column[] {
   const bridged = columns.map(() => 0);
@@ -125,13 +125,15 @@ function growFrom(lines: readonly FragmentLine[], { seed, used, ...given }: Seed
   };
 }
 
-/** The space between two lines, in heights of the lower one of them. */
+/** The space between two lines, in heights of the lower one. */
 function gapOf(one: FragmentLine, other: FragmentLine): number {
   const height = Math.min(one.bottom - one.top, other.bottom - other.top);
   return (Math.max(one.top, other.top) - Math.min(one.bottom, other.bottom)) / height;
 }
 
-/** The columns with those of one more line, or nothing if the line fills a gap between columns. */
+/**
+ * The columns including those of one more line; undefined if the line fills a gap between columns.
+ */
 function withLine(columns: readonly Column[], line: FragmentLine): Column[] | undefined {
   const gapMin = growth.gapMin * (line.bottom - line.top);
   const merged: { left: number; right: number }[] = [];
@@ -163,7 +165,7 @@ interface Wrapped {
   readonly used: ReadonlySet<number>;
 }
 
-/** With the lines of a wrapped cell at the end, which stand in a column that is not the first. */
+/** Includes the lines of a wrapped cell at the end, which are in a column other than the first. */
 function wrappedEnd(lines: readonly FragmentLine[], { at, step, columns, used }: Wrapped): number {
   let end = at;
   for (let next = at + step; !used.has(next); next += step) {
@@ -191,9 +193,9 @@ export function columnsOf(columns: readonly Column[], { left, right }: Column): 
   return touched.length > 0 ? touched : [nearest.at];
 }
 
-/** Lines with several fragments that a table has at least. */
+/** The minimum number of lines with several fragments in a table. */
 export const rowsMin = 3;
-/** What it takes for a table. Two columns are one only if there are figures in one of them. */
+/** Criteria for a table. Two columns are a table only if one of them has figures. */
 const wanted = { pairRowsMin: 4, figuresShare: 0.7, filledShare: 0.3 };
 
 function asTable(region: Region): Region | undefined {
@@ -215,7 +217,7 @@ function asTable(region: Region): Region | undefined {
   return hasFigures || columns.length > 2 ? inner : undefined;
 }
 
-/** At most one column of a table has whole phrases in it. */
+/** At most one column of a table contains whole phrases. */
 const wordyMin = 4.5;
 
 function isWordy(cells: readonly Fragment[]): boolean {
@@ -232,7 +234,7 @@ function cellsOf({ lines, columns }: Region): Fragment[][] {
   return cells;
 }
 
-/** A number with its signs and unit, a page number in Roman letters, or a sign for none. */
+/** A number with signs and unit, a Roman page number, or a sign for none. */
 export function isFigure(text: string): boolean {
   return (
     text.length <= 24 &&
@@ -244,7 +246,7 @@ export function isFigure(text: string): boolean {
 const markers = /^([•●▪■◦○‣∙–—*-]|\(?[\p{N}\p{L}]{1,3}[.)])$/u;
 const markersShare = 0.8;
 
-/** Signs or numbers of list items are no column of their own. */
+/** Bullets or numbers of list items are not a column. */
 function withoutMarkers(region: Region): Region {
   const { lines, columns } = region;
   const [first = []] = cellsOf(region);
@@ -257,7 +259,7 @@ function withoutMarkers(region: Region): Region {
 /** Prose fills the width of its column in most lines, with several words each. */
 const prose = { linesMin: 4, fullShare: 0.7, fullLinesShare: 0.6, wordsMin: 4 };
 
-/** Columns of prose beside a table stay text. */
+/** Columns of prose next to a table stay text. */
 function withoutProse(region: Region): Region {
   const cells = cellsOf(region);
   const kept = region.columns.filter((_, at) => !isProse(cells[at] ?? []));

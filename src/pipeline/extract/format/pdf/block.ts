@@ -1,4 +1,4 @@
-/** The library's blocks as the library writes them in Markdown. */
+/** Renders the library's blocks as the library does in Markdown. */
 import type { LayoutBlock } from '@llamaindex/liteparse';
 
 export function blockMarkdown(block: LayoutBlock): string {
@@ -39,7 +39,7 @@ interface Part {
   readonly isItem: boolean;
 }
 
-/** Items of a list follow each other without an empty line. */
+/** List items follow each other without an empty line. */
 export function joinBlocks(parts: readonly Part[]): string {
   let text = '';
   let wasItem = false;

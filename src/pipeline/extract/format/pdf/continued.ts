@@ -1,6 +1,6 @@
 /**
- * A table that goes on at the top of the next page is one table: its rows go to the page on which
- * it begins, and a repeated head is left out.
+ * A table that continues at the top of the next page is one table: its rows move to the page on
+ * which it begins, and a repeated header is dropped.
  */
 import type { PageTable } from './tables.ts';
 
@@ -35,14 +35,14 @@ function startsWith(text: string, table: string): boolean {
   return text === table || text.startsWith(`${table}\n\n`);
 }
 
-/** Points between the left edges of two parts of one table. */
+/** In points, between the left edges of two parts of one table. */
 const edgeMax = 6;
 
 function isSameTable(one: PageTable, other: PageTable): boolean {
   return one.columns === other.columns && Math.abs(one.left - other.left) < edgeMax;
 }
 
-/** All rows of the part, except for the rule below its head and a head that is there already. */
+/** All rows of the part, without the delimiter row and a repeated header. */
 function rowsOf(part: PageTable, { markdown }: Begun): string[] {
   const [head = '', , ...rows] = part.markdown.split('\n');
   return markdown.startsWith(`${head}\n`) ? rows : [head, ...rows];

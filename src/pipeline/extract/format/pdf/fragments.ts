@@ -1,6 +1,6 @@
 /**
- * The words of a PDF page with their places, and lines of fragments. A fragment is a run of words
- * without a gap that could divide two columns.
+ * The words of a PDF page with their positions, and lines of fragments. A fragment is a run of
+ * words without a gap wide enough to separate two columns.
  */
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { turnOf } from './lines.ts';
@@ -11,9 +11,9 @@ export interface Word {
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
-  /** Degrees by which it is turned on the page. */
+  /** Rotation on the page, in degrees. */
   readonly turn: number;
-  /** A space stands before it, however narrow. */
+  /** Preceded by a space, however narrow. */
   readonly isSpaced: boolean;
 }
 
@@ -47,8 +47,8 @@ export function wordsOn({ textItems }: ParsedPage): Word[] {
 }
 
 /**
- * Whether so many lines of the page may have several fragments: each of them has an item beside
- * another one, or one with a gap. Pages of prose seldom have, which is known without their words.
+ * Whether so many lines of the page may have several fragments: each has two adjacent items, or one
+ * with a gap. Pages of prose rarely do, which is known without their words.
  */
 export function mayBeSideBySide({ textItems }: ParsedPage, lines: number): boolean {
   const items = textItems.filter((item) => turnOf(item) === 0 && item.text.trim() !== '');
@@ -62,7 +62,7 @@ export function mayBeSideBySide({ textItems }: ParsedPage, lines: number): boole
   return false;
 }
 
-/** Whether its words may be several fragments: they are apart, or not of one line. */
+/** Whether its words may be several fragments: they are apart, or not on one line. */
 function hasGap({ words = [], y, height }: TextItem): boolean {
   return words.some((word, at) => {
     const before = words[at - 1] ?? word;
@@ -90,14 +90,14 @@ function afterSpace(text: string, from: number): number {
   return at;
 }
 
-/** The regular expression is asked only where it may say yes: it takes longer than all the rest. */
+/** The regular expression runs only if it may match: it is slower than everything else here. */
 function isSpace(code: number): boolean {
   if (code === 0x20) return true;
   const mayBe = code < 0x20 || code === 0xa0 || code >= 0x1680;
   return mayBe && /\s/.test(String.fromCharCode(code));
 }
 
-/** From top to bottom; a word is part of a line if its middle lies within the line's first word. */
+/** From top to bottom; a word is on a line if its middle is within the line's first word. */
 export function fragmentLines(words: readonly Word[]): FragmentLine[] {
   const rows: Word[][] = [];
   for (const word of words.toSorted((one, other) => one.top - other.top)) {
@@ -109,7 +109,7 @@ export function fragmentLines(words: readonly Word[]): FragmentLine[] {
   return rows.map(toLine);
 }
 
-/** Of the height of the letters. Justified text has narrower gaps between its words. */
+/** In letter heights. Justified text has narrower gaps between its words. */
 const fragmentGap = 0.75;
 
 function toLine(row: readonly Word[]): FragmentLine {
@@ -127,7 +127,7 @@ function toLine(row: readonly Word[]): FragmentLine {
   return { fragments, top, bottom };
 }
 
-/** Of the height of the letters: letters that are closer belong to one word. */
+/** In letter heights: closer letters belong to one word. */
 const wordGap = 0.1;
 
 /** The words of one or more lines, each from left to right. */

@@ -1,4 +1,4 @@
-/** PDFs made to harm, each with the code that it must get. */
+/** Malicious PDFs, each with its expected code. */
 import { describe } from 'node:test';
 import { checkOutcomes as check, replaced } from '../../../../../test/support/parse-outcome.ts';
 import { textPage, writePdf } from '../../../../../test/support/pdf-writer.ts';

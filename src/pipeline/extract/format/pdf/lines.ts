@@ -1,12 +1,11 @@
 /**
- * The lines of a PDF page, upright and in reading order, whatever way its text runs. The words and
- * their places come from the library; a page that is turned, or written from right to left, is
- * put together here.
+ * The lines of a PDF page, upright and in reading order, for any text direction. Words and
+ * positions come from the library; rotated and right-to-left pages are assembled here.
  */
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 
 export interface Line {
-  /** Parts of the line that a wide gap divides, in reading order. */
+  /** Parts of the line that are separated by a wide gap, in reading order. */
   readonly cells: readonly string[];
   readonly text: string;
   readonly top: number;
@@ -23,7 +22,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** Text that stands upright first, then text of each other direction. */
+/** Upright text first, then text of each other direction. */
 export function linesOf(page: ParsedPage): Line[] {
   const byTurn = new Map<number, Box[]>([0, 90, 180, 270].map((turn) => [turn, []]));
   for (const item of page.textItems) {
@@ -33,12 +32,12 @@ export function linesOf(page: ParsedPage): Line[] {
   return [...byTurn].flatMap(([turn, boxes]) => toLines(boxes, turn));
 }
 
-/** Degrees, clockwise, to the next quarter turn. */
+/** Degrees clockwise, rounded to quarter turns. */
 export function turnOf({ rotation = 0 }: TextItem): number {
   return (((Math.round(rotation / 90) % 4) + 4) % 4) * 90;
 }
 
-/** The place of an item after the page is turned so that its text can be read. */
+/** The position of an item after the page is rotated so that its text is upright. */
 function upright(item: TextItem, turn: number, { width, height }: ParsedPage): Box {
   const { text, x, y, width: across, height: down } = item;
   switch (turn) {
@@ -71,7 +70,7 @@ function toLines(boxes: readonly Box[], turn: number): Line[] {
   return rows.map((row) => toLine(row, turn));
 }
 
-/** Of the height of the letters: a gap between words, and one between columns. */
+/** In letter heights: a gap between words, and one between columns. */
 const gaps = { word: 0.15, cell: 1.5 };
 
 function toLine(row: readonly Box[], turn: number): Line {
@@ -100,9 +99,9 @@ function toLine(row: readonly Box[], turn: number): Line {
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
 const letters = /\p{L}/gu;
 
-/** Of the letters of a text. */
+/** The share of right-to-left letters of a text. */
 export function rightToLeftShare(text: string): number {
-  // Nearly all texts have none, and to look for one is much cheaper than to count letters.
+  // Fast path: most texts have none, and a search is much cheaper than counting letters.
   if (!rightToLeft.test(text)) return 0;
   const all = text.match(letters) ?? [];
   return all.length === 0
@@ -111,8 +110,8 @@ export function rightToLeftShare(text: string): number {
 }
 
 /**
- * The library gives the words of a line from left to right, each spelled as it is read. Runs of
- * words that are read from left to right, such as names and figures, keep their order.
+ * The library returns the words of a line from left to right, each spelled in reading order. Runs
+ * of left-to-right words, such as names and figures, keep their order.
  */
 function inReadingOrder(text: string): string {
   const runs: string[][] = [];
@@ -129,7 +128,7 @@ function inReadingOrder(text: string): string {
   return runs.reverse().flat().join(' ');
 }
 
-/** A mark that ends a word stands at its left, which the library takes for its beginning. */
+/** Punctuation at the end of a word is on its left, which the library takes for its start. */
 function withMarksBehind(word: string): string {
   return word.replace(/^([.,;:!?،؛؟]+)(.+)$/su, '$2$1');
 }

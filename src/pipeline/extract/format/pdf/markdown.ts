@@ -1,4 +1,4 @@
-/** The Markdown of a page as the library gives it, in the form that all other formats have. */
+/** Converts the library's Markdown of a page to the form of all other formats. */
 
 export function tidyPage(markdown: string): string {
   return markdown
@@ -10,7 +10,7 @@ export function tidyPage(markdown: string): string {
     .trim();
 }
 
-/** Bullets that were taken for words: each begins an item, and hollow ones stand deeper. */
+/** Bullets that were read as words: each starts an item, and hollow ones are nested. */
 function toItems(line: string): string {
   const items = line.matchAll(/([•●▪■◦○‣∙])\s*([^•●▪■◦○‣∙]*)/g);
   return [...items]

@@ -1,7 +1,7 @@
 /**
- * One page of a PDF as Markdown. The library's Markdown is taken as it is where it has all words of
- * the page. What it lacks is put back from the lines of the page, except for headers and footers
- * that repeat on other pages.
+ * One page of a PDF as Markdown. The library's Markdown is used if it has all words of the page.
+ * Missing words are added from the lines of the page, except for headers and footers that repeat on
+ * other pages.
  */
 import type { ParsedPage } from '@llamaindex/liteparse';
 import { toTable } from '../table.ts';
@@ -48,7 +48,7 @@ function pageText(markdown: string, { body, height }: Body): string {
   return missing.size === 0 ? markdown : withMissing(markdown, body, missing);
 }
 
-/** Of lines that stand more than once, the library drops those in the margins. */
+/** Of repeated lines, the library drops those in the margins. */
 function missingIn(markdown: string, { body, height }: Body): ReadonlySet<Line> {
   const known = countWords(markdown);
   const inner = body.filter((line) => !isInMargin(line, height));
@@ -56,7 +56,7 @@ function missingIn(markdown: string, { body, height }: Body): ReadonlySet<Line> 
   return new Set([...inner, ...outer].filter((line) => !takesAll(known, plainWords(line.text))));
 }
 
-/** Paragraphs, and tables where lines next to each other have the same number of parts. */
+/** Paragraphs, and tables if adjacent lines have the same number of cells. */
 function toMarkdown(lines: readonly Line[]): string {
   const parts: string[] = [];
   for (let at = 0; at < lines.length; ) {
@@ -107,7 +107,7 @@ function joinLines(lines: readonly string[]): string {
   });
 }
 
-/** Each run of missing lines goes behind the block in which the line before it stands. */
+/** Each run of missing lines is inserted after the block of the line before it. */
 function withMissing(markdown: string, body: readonly Line[], missing: ReadonlySet<Line>): string {
   const blocks = markdown.split(/\n{2,}/);
   const words = blocks.map((block) => ` ${plainWords(block).join(' ')} `);
@@ -133,7 +133,7 @@ function withMissing(markdown: string, body: readonly Line[], missing: ReadonlyS
   return parts.join('\n\n');
 }
 
-/** Takes the words out of the counts, if most of them are there. A hyphen may have joined two. */
+/** Subtracts the words from the counts if most of them are there. A hyphen may have joined two. */
 function takesAll(counts: Map<string, number>, words: readonly string[]): boolean {
   const there = words.filter((word) => (counts.get(word) ?? 0) > 0);
   if (there.length < Math.floor(presentShareMin * words.length)) return false;
@@ -143,7 +143,9 @@ function takesAll(counts: Map<string, number>, words: readonly string[]): boolea
 
 const presentShareMin = 0.7;
 
-/** In the margins, of the same words but for figures, on this many and this share of the pages. */
+/**
+ * Lines in the margins with the same words except figures, on this many and this share of pages.
+ */
 const repeats = { pagesMin: 3, pagesShare: 0.4, wordsMax: 20 };
 
 function repeatedLines(all: readonly PageLines[]): ReadonlySet<string> {
@@ -163,14 +165,14 @@ function keyOf({ text }: Line): string {
     .trim();
 }
 
-/** The part of a page, at its top and at its bottom, in which headers and footers stand. */
+/** The share of the page height, at top and bottom, for headers and footers. */
 const marginShare = 0.12;
 
 function isInMargin({ top, bottom }: Line, height: number): boolean {
   return bottom < marginShare * height || top > (1 - marginShare) * height;
 }
 
-/** Lines in the margins that repeat, from the first and from the last line inwards. */
+/** Repeated lines in the margins, from the first and the last line inwards. */
 function edgeLines(
   lines: readonly Line[],
   repeated: ReadonlySet<string>,
@@ -183,7 +185,7 @@ function edgeLines(
     plainWords(line.text).length <= repeats.wordsMax;
   const fromTop = inOrder.findIndex((line) => !isEdge(line));
   const fromBottom = inOrder.findLastIndex((line) => !isEdge(line));
-  // A page of nothing else is kept: that it repeats does not make it empty.
+  // A page of nothing else is kept: repetition does not make it empty.
   if (fromTop < 0) return new Set();
   return new Set([...inOrder.slice(0, fromTop), ...inOrder.slice(fromBottom + 1)]);
 }

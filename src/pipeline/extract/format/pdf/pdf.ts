@@ -1,6 +1,6 @@
 /**
- * PDF: its text with headings and tables as Markdown, page by page. Pages that are pictures of text
- * are recognized; pages that have text are not looked at again.
+ * PDF: its text with headings and tables as Markdown, page by page. Scanned pages go through OCR;
+ * pages with text do not.
  */
 import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
 import { Failure } from '../../../../kernel/failure/failure.ts';
@@ -29,7 +29,7 @@ const options = {
   numWorkers: 1,
 } as const;
 
-/** A scan may carry a stamp or a page number as text. */
+/** A scan may have a stamp or a page number as text. */
 const stampCharactersMax = 60;
 
 export const parsePdf: Parser = async ({ bytes: whole, source, withDropped }, signal) => {
@@ -67,22 +67,24 @@ export const parsePdf: Parser = async ({ bytes: whole, source, withDropped }, si
 
 const headerWithinBytes = 1024 + 5;
 
-/** Garbage may stand before the header. Without one, the library would take it for other files. */
+/**
+ * There may be garbage before the header. Without a header, the library would detect other types.
+ */
 function fromHeader(bytes: Uint8Array, source: string): Uint8Array {
   const start = Buffer.from(bytes.subarray(0, headerWithinBytes)).indexOf('%PDF-');
   if (start < 0) throw damaged(`${source} does not begin as a PDF does`);
   return bytes.subarray(start);
 }
 
-/** Names of the same length, which nobody looks for. */
+/** Unused names of the same length. */
 const privateNames = [
   ['/AIMetaData', '/NoMetaData'],
   ['/AIPrivateData', '/NoPrivateData'],
 ] as const;
 
 /**
- * A PDF that Illustrator saved also holds the drawing in a form of its own. The library takes the
- * file for that drawing, and refuses it, though all pages are there.
+ * A PDF saved by Illustrator also contains the drawing in a private format. The library takes the
+ * file for that drawing and refuses it, although all pages are there.
  */
 function withoutPrivateData(bytes: Uint8Array): Uint8Array {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -104,13 +106,13 @@ function hasWords(text: string): boolean {
 
 interface Pages {
   readonly pages: ParsedPage[];
-  /** Pages that could not be read, where others could. */
+  /** The number of unreadable pages, if others were readable. */
   readonly broken: number;
 }
 
 /**
- * A page that is shown turned, with text that is not, has its words torn apart by the library. It
- * is read once more as it was before it was turned.
+ * On a rotated page with unrotated text, the library tears words apart. Such a file is read again
+ * without its rotations.
  */
 async function readUpright(bytes: Uint8Array, source: string, signal: AbortSignal): Promise<Pages> {
   const read = await readPages(bytes, source, signal);
@@ -129,7 +131,7 @@ function isTurned({ textItems }: ParsedPage): boolean {
   return textItems.filter((item) => turnOf(item) !== 0).length > textItems.length / 2;
 }
 
-/** The same file without its turns, where they are to be seen: of the same length, byte by byte. */
+/** The file without its rotations, if they are uncompressed: of the same length, byte by byte. */
 function withoutTurns(bytes: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(bytes).toString('latin1');
   const upright = text.replace(/(\/Rotate\s{0,10})(-?\d{2,4})(?=[\s/>])/g, (_, name, degrees) => {
@@ -160,7 +162,7 @@ async function readPages(bytes: Uint8Array, source: string, signal: AbortSignal)
   return { pages, broken };
 }
 
-/** The library tells its errors apart by words alone. */
+/** The library distinguishes its errors only by message. */
 function failureOf(error: unknown, source: string): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (/password|encrypt|security handler/i.test(message)) {
@@ -172,9 +174,9 @@ function failureOf(error: unknown, source: string): Failure {
 }
 
 /**
- * A page without words that shows something, or whose letters have no meaning. The library takes
- * codes and signs among words for that, too. To recognize a page takes as long as to read hundreds,
- * and loses what it has of headings and tables.
+ * A page without words that shows something, or whose letters have no meaning. The library also
+ * reports codes and signs among words as such. OCR takes as long as reading hundreds of pages, and
+ * loses headings and tables.
  */
 function isScan({ text, complexity }: ParsedPage): boolean {
   if (!complexity) return false;
@@ -187,8 +189,8 @@ function isScan({ text, complexity }: ParsedPage): boolean {
 }
 
 /**
- * A picture inside a form object is not counted as one. A page that has no text and is not of one
- * colour shows something.
+ * A picture inside a form object is not counted as a picture. A page without text that is not a
+ * single colour shows something.
  */
 async function findScans(
   bytes: Uint8Array,
@@ -230,7 +232,7 @@ interface Scanned extends Pick<Pages, 'pages'> {
 
 interface Recognized {
   readonly recognized: ReadonlyMap<number, string>;
-  /** One page that cannot be recognized does not take the others with it. */
+  /** A page that fails in OCR does not fail the others. */
   readonly failed: ReadonlyMap<number, Failure>;
 }
 

@@ -1,4 +1,4 @@
-/** What a PDF says of itself, where it says so without compression: title, author, date. */
+/** Title, author and date of a PDF, if they are not compressed. */
 import type { Parsed } from '../../parsed.ts';
 import { decodeXml } from '../xml/xml.ts';
 
@@ -9,7 +9,7 @@ const packetBytesMax = 65_536;
 
 export function pdfProperties(bytes: Uint8Array): PdfProperties {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // In a protected file these are scrambled too.
+  // In a protected file these are encrypted too.
   const entry = buffer.includes('/Encrypt') ? '' : dictionaryOf(buffer);
   const packet = packetOf(buffer);
   const title = stringOf(entry, 'Title') ?? itemOf(packet, 'dc:title');
@@ -21,13 +21,13 @@ export function pdfProperties(bytes: Uint8Array): PdfProperties {
   };
 }
 
-/** Programs put the name of a file there. */
+/** Programs use the file name as title. */
 function isNoTitle(title: string): boolean {
   const isFile = /\.(?:docx?|pptx?|xlsx?|tex|dvi|indd|pdf|qxd|html?)$/i.test(title);
   return isFile || /^(?:untitled$|microsoft word - )/i.test(title);
 }
 
-/** The trailer names the object that holds them. */
+/** The trailer refers to the object with the properties. */
 function dictionaryOf(buffer: Buffer): string {
   const named = buffer.lastIndexOf('/Info');
   if (named < 0) return '';

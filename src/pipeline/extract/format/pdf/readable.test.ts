@@ -17,7 +17,7 @@ async function pagesRecognized(lines: readonly string[]) {
   return { markdown, count: meta.pages_recognized ?? 0 };
 }
 
-describe('a page of a PDF whose letters look as if they had no meaning', () => {
+describe('a page of a PDF whose letters seem to have no meaning', () => {
   test('is read as it is if there are words between them', async () => {
     const line = 'The key of the lock is qwrtpsdfghjklzxcvbnm or BCDFGHJKLMNPQRST in the book.';
     const { markdown, count } = await pagesRecognized(Array.from({ length: 12 }, () => line));

@@ -1,7 +1,7 @@
 /**
- * Whether a text is made of words. In Latin letters, the small words of the most frequent languages
- * tell: where the letters of a font have lost their meaning, there are none of them. A text that is
- * mostly in another script is one: such a font gives signs of many scripts, or of none.
+ * Whether a text consists of words. In Latin letters, the small words of the most frequent
+ * languages show it: a font with a broken mapping yields none of them. A text mostly in one other
+ * script counts as words: such a font yields signs of many scripts, or of none.
  */
 const smallWords = new Set(
   `the of and to in is for that with on as are be by this from or not it at an was which have
@@ -11,7 +11,7 @@ const smallWords = new Set(
   van het een dat op te zijn met voor niet och att det som på är av för med inte til
   nie na że się jest ale od`.split(/\s+/),
 );
-/** About a third of a text, and a tenth of what is mostly names and code. */
+/** About a third of a text, and a tenth of text that is mostly names and code. */
 const shareMin = 0.1;
 const countMin = 10;
 
@@ -27,7 +27,7 @@ const scripts =
     .concat('Kannada Khmer Lao Malayalam Myanmar Sinhala Tamil Telugu Thai Tibetan')
     .split(' ')
     .map((script) => new RegExp(`\\p{Script=${script}}`, 'gu'));
-/** Chinese, Japanese and Korean mix theirs. */
+/** Chinese, Japanese and Korean mix their scripts. */
 const eastAsian = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const scriptShareMin = 0.6;
 

@@ -1,12 +1,12 @@
 /**
- * The rows of a table from its lines: which lines are one row whose cells are wrapped. Wider spaces
- * between rows than within them tell; else a line without a first cell, figures or new columns
- * continues the row above it. Every word ends up in a cell.
+ * Groups the lines of a table into rows with wrapped cells. Wider spaces between rows than within
+ * them show it; otherwise a line without a first cell, figures or new columns continues the row
+ * above it. Every word ends up in a cell.
  */
 import { type Column, columnsOf, isFigure, type Region } from './aligned.ts';
 import { type FragmentLine, textOf, type Word } from './fragments.ts';
 
-/** The words of each cell of a line; `spans` if one of them reaches over several columns. */
+/** The words of each cell of a line; `spans` if one of them covers several columns. */
 interface Row {
   readonly cells: readonly (readonly Word[])[];
   readonly spans: boolean;
@@ -33,7 +33,7 @@ function rowOf({ fragments, top, bottom }: FragmentLine, columns: readonly Colum
   return { cells, spans, top, bottom };
 }
 
-/** How much farther apart rows are than the lines of one row. */
+/** How much wider the space between rows is than between lines of one row. */
 const rowPitch = 1.25;
 
 function groupsBySpace(rows: readonly Row[]): Row[][] | undefined {
@@ -61,7 +61,7 @@ function isOneRow(group: readonly Row[]): boolean {
   });
 }
 
-/** A line of nothing but a first cell that does not go on with a small letter. */
+/** A line with only a first cell that does not start with a lower-case letter. */
 function isLabel({ cells }: Row): boolean {
   const filled = cells.filter((words) => words.length > 0);
   return filled.length === 1 && filled[0] === cells[0] && !/^\p{Ll}/u.test(textOf(cells[0] ?? []));

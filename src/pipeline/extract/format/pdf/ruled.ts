@@ -1,13 +1,13 @@
 /**
- * Tables with rules: the cells that lines across and down enclose. Lines that touch each other make
- * a grid; where a line is missing between two cells of it, they are one.
+ * Tables with rules: the cells that horizontal and vertical lines enclose. Lines that touch form a
+ * grid; cells without a line between them are one.
  */
 import type { ParsedPage } from '@llamaindex/liteparse';
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { isFigure } from './aligned.ts';
 import { fragmentLines, textOf, type Word } from './fragments.ts';
 
-/** A line across at `at`, from `from` to `to`; the same for one down. */
+/** A horizontal line at `at`, from `from` to `to`; likewise for a vertical one. */
 interface Rule {
   readonly at: number;
   readonly from: number;
@@ -24,7 +24,7 @@ export interface RuledTable {
   readonly words: readonly Word[];
 }
 
-/** Lines closer than this are one. Points. */
+/** In points: closer lines are one. */
 const snap = 3.5;
 
 export function ruledTables(rules: Rules, words: readonly Word[]): RuledTable[] {
@@ -46,7 +46,7 @@ export function rulesOf({ vectorGraphics }: ParsedPage): Rules | undefined {
   return across.length + down.length > limits.parse.pdfRulesMax ? undefined : { across, down };
 }
 
-/** Groups of rules that touch each other. The number of rules is bounded, and so is this. */
+/** Groups of rules that touch. The number of rules is bounded, and so is this. */
 function gridsOf({ across, down }: Rules): Rules[] {
   const parents = [...Array(across.length + down.length).keys()];
   const rootOf = (at: number): number => {
@@ -81,7 +81,10 @@ function touches(across: Rule, down: Rule): boolean {
   );
 }
 
-/** The places of the rules, and the ends of those that cross them: a frame may be sideBySide. */
+/**
+ * The positions of the rules, and the ends of those that cross them: the outer frame may be
+ * missing.
+ */
 function placesOf(rules: readonly Rule[], crossing: readonly Rule[], apart: number): number[] {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { from, to } of crossing) [first, last] = [Math.min(first, from), Math.max(last, to)];
@@ -95,7 +98,7 @@ function placesOf(rules: readonly Rule[], crossing: readonly Rule[], apart: numb
   return groups.map(({ low, high }) => (low + high) / 2);
 }
 
-/** Points. A cell may have a shade that ends where its padding begins. */
+/** In points. A cell shade may end where its padding begins. */
 const ruleWidthMax = { across: snap, down: 7 };
 
 const wanted = { rowsMin: 2, columnsMin: 2, cellsMax: 20_000, filledShare: 0.35, cellsMin: 4 };
@@ -127,12 +130,12 @@ function tableOf(grid: Rules, words: readonly Word[]): RuledTable | undefined {
   return isSound ? { rows: compact(rows, { xs, ys, owners }), words: inside } : undefined;
 }
 
-/** Of the cells: those that hold figures of several columns. Gaps are in heights of a line. */
+/** The share of cells with figures of several columns. Gaps are in line heights. */
 const sideBySide = { gapMin: 1, cellsShare: 0.1, stackMin: 3 };
 
 /**
- * Whether the rules divide all columns and rows. They do not where cells have several figures side
- * by side, or where several cells of one row are stacks of figures.
+ * Whether the rules separate all columns and rows. They do not if cells have several figures side
+ * by side, or if several cells of one row are stacks of figures.
  */
 function areCells(cells: readonly (readonly (readonly Word[])[])[], columns: number): boolean {
   const filled = cells.filter((lines) => lines.length > 0);
@@ -156,7 +159,7 @@ function hasFigures(line: readonly Word[]): boolean {
   return apart.filter(({ text }) => isFigure(text)).length >= 2;
 }
 
-/** Of the lines of text: those that a rule would cut between two words of a phrase. */
+/** The share of text lines that a rule would split between two words of a phrase. */
 const cutsShare = 0.1;
 
 function cutsText(words: readonly Word[], ownerOf: (word: Word) => number): boolean {
@@ -179,7 +182,7 @@ function middleOf({ left, right, top, bottom }: Word): { x: number; y: number } 
   return { x: (left + right) / 2, y: (top + bottom) / 2 };
 }
 
-/** The last place that is not behind the value. */
+/** The index of the last position that is not after the value. */
 function indexOf(places: readonly number[], value: number): number {
   let [low, high] = [0, places.length - 2];
   while (low < high) {
@@ -195,7 +198,7 @@ interface Places {
   readonly ys: readonly number[];
 }
 
-/** For each cell, the first cell of those that are one with it. */
+/** For each cell, the first of the cells merged with it. */
 function cellOwners(grid: Rules, { xs, ys }: Places): number[] {
   const columns = xs.length - 1;
   const right = coverOf(grid.down, xs, ys);
@@ -214,7 +217,7 @@ function cellOwners(grid: Rules, { xs, ys }: Places): number[] {
   return owners;
 }
 
-/** Which intervals between places are covered by a rule, for each place of a rule. */
+/** Which intervals between positions a rule covers, for each rule position. */
 function coverOf(rules: readonly Rule[], at: readonly number[], between: readonly number[]) {
   const covered = new Set<number>();
   for (const rule of rules) {
@@ -246,7 +249,7 @@ function cellLines(words: readonly Word[]): Word[][] {
   return lines.map((line) => line.sort((one, other) => one.left - other.left));
 }
 
-/** A word with its place among words of the same turn, as if they stood upright. */
+/** A word with its position among words of the same rotation, as if they were upright. */
 function turnedBack(word: Word): Word {
   const { left, right, top, bottom, turn } = word;
   switch (turn) {
@@ -270,10 +273,13 @@ function isTable(rows: readonly (readonly string[])[], owners: readonly number[]
   );
 }
 
-/** Points: what is narrower and empty is the space between two lines of one border. */
+/** In points: a narrower empty space is between two lines of one border. */
 const borderMax = 10;
 
-/** Without what is empty, and either a border or mostly one with its neighbour. */
+/**
+ * Without columns and rows that are empty and either a border or mostly merged with their
+ * neighbour.
+ */
 function compact(
   rows: readonly (readonly string[])[],
   { xs, ys, owners }: Places & { readonly owners: readonly number[] },

@@ -46,7 +46,7 @@ test('numbered items are not rows of a table', async () => {
   assert.doesNotMatch(await markdownOf(lines.flat()), /\|/);
 });
 
-test('a heading that stands beside its column is part of it', async () => {
+test('a heading next to its column is part of it', async () => {
   const head = [at(100, 700, 'Day'), at(240, 700, 'High'), at(360, 700, 'Low')];
   const rows = days.map((day, index) =>
     row(680 - 20 * index, [day.slice(0, 3), `${index}.5`, `${index}.1`]),
@@ -56,7 +56,7 @@ test('a heading that stands beside its column is part of it', async () => {
   assert.match(markdown, /\| Tue \| 1\.5 \| 1\.1 \|/);
 });
 
-test('a table of contents has its page numbers beside its headings', async () => {
+test('a table of contents has its page numbers next to its headings', async () => {
   const lines = days.map((day, index) => row(700 - 15 * index, [day, '', `${10 + index}`]));
   const markdown = await markdownOf(lines.flat());
   assert.match(markdown, /\| Tuesday \| 11 \|/);
@@ -74,7 +74,7 @@ test('a line without a first cell or figures continues the row above it', async 
   assert.match(markdown, /\| North \| 120 \| ferries have the right of way \|\n\| South/);
 });
 
-test('words of a cell stay apart however narrow the space between them is', async () => {
+test('words of a cell stay separate, however narrow the space between them', async () => {
   const lines = days.map((day, index) =>
     row(700 - 20 * index, [`${day} noon`, `${index}.5`, `${index}.1`]),
   );
@@ -82,7 +82,7 @@ test('words of a cell stay apart however narrow the space between them is', asyn
   assert.match(markdown, /\| Tuesday noon \| 1\.5 \|/);
 });
 
-test('words turned in the head of a ruled table stand in their cells', async () => {
+test('rotated words in the header of a ruled table are in their cells', async () => {
   const turned = (x: number, text: string) => `BT /F1 10 Tf 0 1 -1 0 ${x} 655 Tm (${text}) Tj ET`;
   const body = ['Pilot', 'Water'].flatMap((name, index) =>
     row(635 - 20 * index, [name, 'x', 'y'], [76, 205, 265]),
@@ -101,7 +101,7 @@ test('words turned in the head of a ruled table stand in their cells', async () 
   );
 });
 
-test('rules that enclose only the head and the body leave rows to the lines of text', async () => {
+test('rules around header and body only leave rows to the lines of text', async () => {
   const rows = days.map((day, index) => row(680 - 18 * index, [day, `${index}.5`, `${index}.1`]));
   const markdown = await markdownOf([
     ...rules([66, 190, 310, 420], [715, 695, 615]),
@@ -111,7 +111,7 @@ test('rules that enclose only the head and the body leave rows to the lines of t
   assert.match(markdown, /\| Monday \| 0\.5 \| 0\.1 \|\n\| Tuesday \| 1\.5 \| 1\.1 \|/);
 });
 
-test('a grid without text, such as a chart, is no table', async () => {
+test('a grid without text, such as a chart, is not a table', async () => {
   const xs = Array.from({ length: 9 }, (_, index) => 72 + 40 * index);
   const lines = [
     ...rules(
@@ -124,7 +124,7 @@ test('a grid without text, such as a chart, is no table', async () => {
   assert.doesNotMatch(await markdownOf(lines), /\|/);
 });
 
-test('a table that goes on without a head on the next page is one table', async () => {
+test('a table that continues without a header on the next page is one table', async () => {
   const part = (from: number, top: number) =>
     days.flatMap((day, index) => row(top - 18 * index, [day, `${from + index}.5`, `${index}.1`]));
   const markdown = await markdownOf(

@@ -1,6 +1,6 @@
 /**
- * The tables of a page, put into the library's Markdown in place of what it made of their words.
- * Its blocks have places: a block of words of a table goes, one that has others keeps those.
+ * The tables of a page, inserted into the library's Markdown in place of their words. The library's
+ * blocks have positions: a block inside a table is removed, a block with other words keeps those.
  * If the letters of the page would not come out the same, nothing is changed.
  */
 import type { LayoutBlock, ParsedPage } from '@llamaindex/liteparse';
@@ -27,7 +27,7 @@ interface Table extends PageTable {
   readonly words: readonly Word[];
 }
 
-/** The Markdown of a page with its tables as they stand on it. */
+/** The Markdown of a page with its tables. */
 export function withTables(page: ParsedPage): WithTables {
   const unchanged = { markdown: page.markdown, tables: [] };
   const rules = rulesOf(page);
@@ -63,7 +63,7 @@ function tablesOf(rules: Rules | undefined, words: readonly Word[]): Table[] {
 
 const leaderDotsMin = 3;
 
-/** Without the dots that lead the eye to the next column. */
+/** Without leader dots. */
 function withoutLeader(cell: string): string {
   let end = cell.length;
   let dots = 0;
@@ -80,7 +80,7 @@ interface Content {
   readonly owners: ReadonlyMap<Word, number | undefined>;
 }
 
-/** A block with the words in it, of which some may be in a table. */
+/** A block with its words, some of which may be in a table. */
 interface Owned {
   readonly block: LayoutBlock;
   readonly words: readonly Word[];
@@ -91,7 +91,7 @@ function isWhole({ isTouched }: Owned): boolean {
   return !isTouched;
 }
 
-/** The library may give words to a block that stand in another one. */
+/** The library may assign words of one block to another. */
 function hasOwnLetters({ block, words, isTouched }: Owned): boolean {
   if (isTouched) return false;
   return sortedLetters(blockMarkdown(block)) === sortedLetters(textOf(words));
@@ -119,7 +119,7 @@ function spliced(
   return joinBlocks(parts);
 }
 
-/** Points between the words of a table and the rules around it. */
+/** In points, between the words of a table and the rules around it. */
 const borderMax = 20;
 
 function isRuleOf({ words }: Table, { bbox }: LayoutBlock): boolean {
@@ -138,7 +138,7 @@ function ownersOf(
   return new Map(words.map((word) => [word, ownerOf(word, blocks)]));
 }
 
-/** Points: the library's boxes are close around the letters, and marks may stand out of them. */
+/** In points: the library's boxes are tight around the letters, and marks may protrude. */
 const outsideMax = 12;
 
 /** The smallest block around the middle of a word, or the nearest one. */
@@ -174,8 +174,8 @@ function linesText(words: readonly Word[]): string {
 }
 
 /**
- * As many of each letter as the library has, and no more than there are on the page. Letters are
- * counted because words may be joined or divided otherwise.
+ * As many of each letter as the library has, and no more than are on the page. Letters are counted
+ * because words may be joined or split differently.
  */
 function hasSameLetters(markdown: string, page: ParsedPage, words: readonly Word[]): boolean {
   const after = countLetters(markdown);
@@ -191,10 +191,10 @@ function hasSameLetters(markdown: string, page: ParsedPage, words: readonly Word
   return true;
 }
 
-/** A few letters share a count: what is lost by one of them is not won by another. */
+/** Some letters share a counter: a loss of one is not made up by another. */
 const letterCounts = 4096;
 
-/** How often letters and digits occur in a text. */
+/** Counts the letters and digits of a text. */
 function countLetters(text: string): Uint32Array {
   const counts = new Uint32Array(letterCounts);
   const letters = lettersOf(text);

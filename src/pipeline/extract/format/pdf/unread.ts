@@ -1,17 +1,17 @@
-/** The pages of a PDF that could not be read, where others could. */
+/** The pages of a PDF that could not be read, if others could. */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { type Loss, partOf, type Reading } from '../../loss.ts';
 
 interface Circumstances {
-  /** By the number of the page. Empty where nothing was recognized on it. */
+  /** By page number. Empty if nothing was recognized. */
   readonly recognized: ReadonlyMap<number, string>;
-  /** Pages at which the recognition failed. */
+  /** Pages on which OCR failed. */
   readonly failed: ReadonlyMap<number, unknown>;
   readonly broken: number;
   readonly total: number;
 }
 
-/** Pages without text that show nothing are empty: nothing of them is lost. */
+/** Pages without text that show nothing are empty: nothing is lost. */
 export function unreadPages(
   scans: readonly { readonly pageNum: number }[],
   { recognized, failed, broken, total }: Circumstances,

@@ -9,11 +9,11 @@ import { countWords } from '../word-count.ts';
 const samples = join(import.meta.dirname, '../../../../../test/samples/format');
 const never = new AbortController().signal;
 
-/** Words that are left out on purpose, by sample. */
+/** Words that are dropped on purpose, by sample. */
 const leftOut: Readonly<Record<string, string>> = {
   // The header of its pages.
   'repeated-lines.pdf': [1, 2, 3, 4].map((page) => `harbour rules page ${page}`).join(' '),
-  // The head of a table, which its part on the next page repeats.
+  // The header of a table, which its part on the next page repeats.
   'table-over-pages.pdf': 'ship flag arrival cargo in tons',
 };
 

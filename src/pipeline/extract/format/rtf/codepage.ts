@@ -1,4 +1,4 @@
-/** Which charset the bytes of an RTF text are in, by the numbers that RTF uses for them. */
+/** The charset of an RTF text, by RTF's numbers. */
 
 const byPage: Readonly<Record<number, string>> = {
   437: 'windows-1252',
@@ -22,7 +22,7 @@ const byPage: Readonly<Record<number, string>> = {
   65001: 'utf-8',
 };
 
-/** A font may be made for another charset than the document. */
+/** A font may use another charset than the document. */
 const pageOfFont: Readonly<Record<number, number>> = {
   77: 10000,
   128: 932,
@@ -46,7 +46,7 @@ export function charsetOfPage(page: number): string {
   return byPage[page] ?? defaultCharset;
 }
 
-/** Undefined where the font follows the document. */
+/** Undefined if the font uses that of the document. */
 export function charsetOfFont(number: number): string | undefined {
   const page = pageOfFont[number];
   return page === undefined ? undefined : byPage[page];

@@ -1,4 +1,4 @@
-/** RTF as Outlook packs it: runs are copied from a ring of the last 4,096 bytes. */
+/** Outlook's compressed RTF: runs are copied from a ring buffer of the last 4,096 bytes. */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { damaged } from '../refuse.ts';
 
@@ -7,7 +7,7 @@ const plainMark = 0x414c454d;
 const headerBytes = 16;
 const ringBytes = 4096;
 
-/** The ring begins with what most documents begin with. */
+/** The ring buffer starts with a common beginning of documents. */
 const preset = Buffer.from(
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern ' +
     '\\fscript \\fdecor MS Sans SerifSymbolArial' +

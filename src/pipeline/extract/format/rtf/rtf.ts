@@ -1,4 +1,4 @@
-/** RTF: paragraphs, headings, lists and tables, in whatever code pages its fonts ask for. */
+/** RTF: paragraphs, headings, lists and tables, in the code pages of its fonts. */
 import type { Parser } from '../../parsed.ts';
 import { toTable } from '../table.ts';
 import { charsetOfFont, charsetOfPage, defaultCharset } from './codepage.ts';
@@ -41,10 +41,10 @@ const destinations: Readonly<Record<string, Destination>> = {
   ),
 };
 
-/** Marked by `\*`: to be passed over by those who do not know them. These are known. */
+/** Groups marked by `\*` are skipped unless known. These are known. */
 const knownExtras = new Set(['shppict', 'pn', 'fldinst', 'listtext', 'footnote']);
 
-/** Words about paragraphs of the text. Page heads and markers have some too, which do not count. */
+/** Control words for paragraphs of the text. They are ignored in page headers and markers. */
 const ofText = new Set(
   'pard par sect page intbl cell nestcell row ilvl outlinelevel footnote'.split(' '),
 );
@@ -72,7 +72,7 @@ const symbols: Readonly<Record<string, string>> = {
 interface Group {
   readonly destination: Destination;
   readonly charset: string | undefined;
-  /** How many characters stand in for one of Unicode. */
+  /** How many fallback characters follow a Unicode character. */
   readonly fallback: number;
   readonly isHidden: boolean;
 }
@@ -92,7 +92,7 @@ class RtfReader {
   #paragraph: string[] = [];
   #marker = '';
   #level = 0;
-  /** Of the list item. */
+  /** The depth of the list item. */
   #depth = 0;
   #font = 0;
   #style = 0;
@@ -126,7 +126,7 @@ class RtfReader {
 
   word(word: string, number: number | undefined): void {
     if (word === '*') {
-      // It speaks of a whole group. Further on, some programs write it before any word.
+      // It marks a whole group. Later in a group, some programs write it before any word.
       this.#isExtra = !this.#isGroupBegun;
       return;
     }
@@ -134,7 +134,7 @@ class RtfReader {
     const isExtra = this.#isExtra;
     this.#isExtra = false;
     const symbol = symbols[word];
-    // A sign may be what stands in for a character that was already given.
+    // A symbol may be the fallback of a character that was already read.
     if (this.#toSkip > 0 && (symbol !== undefined || word === '-')) {
       this.#toSkip -= 1;
       return;
@@ -157,7 +157,7 @@ class RtfReader {
     return this.#blocks.join('\n\n');
   }
 
-  /** A group inside one that is skipped is skipped too; the title stands among skipped fields. */
+  /** A group inside a skipped one is skipped too; the title is among skipped fields. */
   #enter(destination: Destination): void {
     const isField = destination === 'title' || destination === 'author';
     if (this.#group.destination === 'skip' && !isField) return;
@@ -202,7 +202,7 @@ class RtfReader {
       if (level < 6) this.#level = level + 1;
     },
     pard: () => {
-      // A note has paragraphs of its own, within one of the text.
+      // A note has its own paragraphs, inside one of the text.
       if (this.#paragraph.length > 0) return;
       this.#level = 0;
       this.#depth = 0;
@@ -244,7 +244,7 @@ class RtfReader {
     }
   }
 
-  /** Named in English whatever the language of the program. */
+  /** Style names are English in every language of the program. */
   #endStyle(): void {
     const level = /^\s*heading (\d)/i.exec(this.#styleName)?.[1];
     if (level !== undefined) this.#headings.set(this.#style, Number(level));
@@ -275,7 +275,7 @@ class RtfReader {
     } else this.#blocks.push(text);
   }
 
-  /** Items of one list stand together. */
+  /** Items of one list stay together. */
   #endItem(item: string): void {
     const before = this.#blocks.at(-1);
     if (before !== undefined && /^ *(?:-|\d+\.) /.test(before)) {

@@ -1,11 +1,11 @@
-/** RTF as a stream: groups, control words and text. It is one byte a character, as it came. */
+/** RTF as a stream of groups, control words and text. One byte per character, unconverted. */
 import { damaged } from '../refuse.ts';
 
 export interface RtfHandler {
   readonly onOpen: () => void;
   readonly onClose: () => void;
   readonly onWord: (word: string, number: number | undefined) => void;
-  /** A byte in the charset of the text; plain letters come here too. */
+  /** A byte in the charset of the text, including plain letters. */
   readonly onBytes: (bytes: string) => void;
 }
 
@@ -25,7 +25,7 @@ export function scanRtf(text: string, { onOpen, onClose, onWord, onBytes }: RtfH
       depth -= 1;
       onClose();
       place += 1;
-      // What follows the last group is no part of the document.
+      // Content after the last group is not part of the document.
       if (depth <= 0) return;
     } else if (character === '\\') {
       place = readControl(text, place + 1, { onWord, onBytes });
@@ -60,7 +60,7 @@ function readControl(
   }
   const [whole, word = '', number] = found;
   const value = number === undefined ? undefined : Number(number);
-  // Raw bytes follow, which may look like anything.
+  // Raw bytes follow, which may contain anything.
   if (word === 'bin') return place + whole.length + Math.max(value ?? 0, 0);
   onWord(word, value);
   return place + whole.length;

@@ -1,4 +1,4 @@
-/** Comma, tab or otherwise separated values, as one Markdown table. Cells stay as they are. */
+/** Values separated by comma, tab or others, as one Markdown table. Cells are unchanged. */
 import papaparse from 'papaparse';
 import { limits } from '../../../../kernel/limits/limits.ts';
 import type { Parser } from '../../parsed.ts';
@@ -40,8 +40,8 @@ function readRows(text: string, delimiter: string): string[][] {
 }
 
 /**
- * A quote that is never closed makes one record of the rest. And at the end of each quoted cell the
- * library looks for the end of the line: records of very many such cells would take it for ever.
+ * An unclosed quote makes the rest one record. And at the end of each quoted cell the library
+ * searches for the line end: records of very many such cells would take it for ever.
  */
 function checkQuotes(text: string): void {
   const { columnsMax, recordCharactersMax } = limits.parse;
@@ -51,7 +51,7 @@ function checkQuotes(text: string): void {
     const open = text.indexOf('"', from);
     const between = text.slice(from, open < 0 ? undefined : open);
     const lineEnd = between.search(/[\r\n]/);
-    // Each quote inside may be written as two.
+    // Each quote inside may be doubled.
     if (from + (lineEnd < 0 ? between.length : lineEnd) - recordStart > 2 * recordCharactersMax) {
       if (quoted > 0) throw beyond('record', 'a row with quoted cells is too long');
     }
@@ -60,7 +60,7 @@ function checkQuotes(text: string): void {
       recordStart = from + Math.max(between.lastIndexOf('\n'), between.lastIndexOf('\r')) + 1;
     }
     if (open < 0) return;
-    // Inside a quoted cell, a quote after a separator ends one part of it and begins none.
+    // Inside a quoted cell, a quote after a separator ends one part and starts none.
     if (open === 0 || /[,;\t|\r\n]/.test(text[open - 1] as string)) quoted += 1;
     if (quoted > columnsMax) throw beyond('columns', `a row has more than ${columnsMax} columns`);
     const close = text.indexOf('"', open + 1);

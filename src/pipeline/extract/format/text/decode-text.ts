@@ -1,20 +1,20 @@
 /**
- * Bytes to text, whatever they were written in. In order: a byte order mark, zero bytes in every
- * second place, UTF-8 if they are that, what was declared if it fits, and at last the charset in
- * which they read most like a language.
+ * Bytes of any charset to text. In order: a byte order mark, zero bytes at every second position,
+ * UTF-8 if valid, the declared charset if it fits, and finally the charset in which the text looks
+ * most like a language.
  */
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {
   readonly text: string;
   readonly charset: string;
-  /** Neither the bytes nor anyone else said it for certain. */
+  /** True if the charset is neither evident from the bytes nor declared. */
   readonly isGuess: boolean;
 }
 
 const marks: readonly (readonly [mark: readonly number[], charset: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
-  // Before UTF-16, whose mark this one begins with.
+  // Before UTF-16, whose mark is a prefix of this one.
   [[0xff, 0xfe, 0x00, 0x00], 'utf-32le'],
   [[0x00, 0x00, 0xfe, 0xff], 'utf-32be'],
   [[0xff, 0xfe], 'utf-16le'],
@@ -24,7 +24,7 @@ const marks: readonly (readonly [mark: readonly number[], charset: string])[] = 
 export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
   const sure = markedCharset(bytes) ?? wideCharset(bytes);
   if (sure !== undefined) return { text: decodeAs(sure, bytes), charset: sure, isGuess: false };
-  // Japanese mail is seven bits wide, and valid UTF-8 that nobody can read.
+  // Japanese mail in ISO-2022-JP is seven-bit, and valid but unreadable UTF-8.
   const first = hasEscapes(bytes) ? ['iso-2022-jp', 'utf-8'] : ['utf-8'];
   for (const charset of [...first, declared]) {
     const text = tryDecode(bytes, charset);
@@ -40,7 +40,7 @@ function decodeAs(charset: string, bytes: Uint8Array): string {
   return decodeUtf32(bytes, charset === 'utf-32le');
 }
 
-/** Web platforms do not know it. What is no character becomes the sign for that. */
+/** TextDecoder does not support UTF-32. Invalid characters become the replacement character. */
 function decodeUtf32(bytes: Uint8Array, isLittle: boolean): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pieces: string[] = [];
@@ -60,11 +60,11 @@ export function markedCharset(bytes: Uint8Array): string | undefined {
 const wideSampleBytes = 4096;
 const wideShareMin = 0.25;
 
-/** UTF-16 without a mark: spaces and line ends, at the least, have a zero in the same half. */
+/** UTF-16 without a mark: at least spaces and line ends have a zero in the same half. */
 export function wideCharset(bytes: Uint8Array): string | undefined {
   if (bytes.length < 4 || bytes.length % 2 !== 0) return undefined;
   const sample = bytes.subarray(0, wideSampleBytes);
-  // Nearly always there is none, and to look for one costs next to nothing.
+  // Fast path: there is almost never a zero byte.
   if (!sample.includes(0)) return undefined;
   const zeros = [0, 0];
   sample.forEach((byte, index) => {
@@ -73,7 +73,7 @@ export function wideCharset(bytes: Uint8Array): string | undefined {
   const [even = 0, odd = 0] = zeros;
   const half = sample.length / 2;
   const charset = odd > even ? 'utf-16le' : 'utf-16be';
-  // A single zero is no pattern.
+  // A single zero is not a pattern.
   const needed = Math.max(2, wideShareMin * half);
   const isOneSided = Math.min(even, odd) === 0 && Math.max(even, odd) >= needed;
   return isOneSided && tryDecode(bytes, charset) !== undefined ? charset : undefined;
@@ -84,7 +84,7 @@ function hasEscapes(bytes: Uint8Array): boolean {
   return at >= 0 && (bytes[at + 1] === 0x24 || bytes[at + 1] === 0x28);
 }
 
-/** Strict, so that what does not fit is passed over; a name that nobody knows counts as none. */
+/** Strict: undefined if the bytes do not fit; an unknown charset counts as absent. */
 function tryDecode(bytes: Uint8Array, charset: string | undefined): string | undefined {
   if (charset === undefined || charset.length > 40) return undefined;
   try {

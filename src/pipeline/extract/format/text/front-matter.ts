@@ -1,6 +1,6 @@
 /**
- * The fields at the head of a Markdown file: YAML between lines of `---`, or TOML between lines of
- * `+++`. Only what is a map of fields is front matter; a page may as well begin with a rule.
+ * The fields at the start of a Markdown file: YAML between lines of `---`, or TOML between lines of
+ * `+++`. Only a map of fields is front matter; a page may also begin with a rule.
  */
 import { parseDocument } from 'yaml';
 
@@ -48,7 +48,7 @@ function readYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: itemsMax });
 }
 
-/** Strings, dates and lists of one line: what a page says of itself needs no more of TOML. */
+/** Only strings, dates and one-line lists: front matter needs no more of TOML. */
 function readToml(text: string): Readonly<Record<string, unknown>> {
   const table = /^[ \t]*\[/m.exec(text);
   const map = readLines(
@@ -67,7 +67,7 @@ function listOf(value: string): unknown {
   }
 }
 
-/** What is not quite YAML may still have plain lines. */
+/** Invalid YAML may still have plain lines. */
 function readLines(text: string, pattern: RegExp): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, unquoted(value.trim())]),

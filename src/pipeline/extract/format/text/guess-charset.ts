@@ -1,14 +1,14 @@
 /**
- * Which charset from before Unicode the bytes are in. Each candidate decodes a sample, and is
- * scored by how many of the characters beyond ASCII are ones that its languages use all the time.
+ * Guesses the charset of text from before Unicode. Each candidate decodes a sample, and is scored
+ * by the share of its non-ASCII characters that its languages use frequently.
  */
 
 interface Candidate {
   readonly charset: string;
   readonly frequent: RegExp;
-  /** Characters that the charset has and its language hardly uses. */
+  /** Characters of the charset that its language hardly uses. */
   readonly rare?: RegExp;
-  /** What it speaks for a charset of two bytes a character that all bytes fit. */
+  /** The bonus of a two-byte charset that all bytes fit. */
   readonly whole?: number;
 }
 
@@ -60,7 +60,7 @@ const pairs: readonly Candidate[] = [
 ];
 
 const sampleBytes = 32_768;
-/** In Latin scripts the letters beyond ASCII stand alone; in all others they come in runs. */
+/** In Latin scripts, non-ASCII letters are isolated; in all others they come in runs. */
 const runShareMin = 0.6;
 const scoreMin = 0.3;
 
@@ -76,7 +76,7 @@ export function guessCharset(bytes: Uint8Array): string {
   return best.charset;
 }
 
-/** Cut after a line or a space, so that no character is cut in two. */
+/** Ends after a line or a space, so that no character is split. */
 function sampleOf(bytes: Uint8Array): Uint8Array {
   const start = Math.max(0, bytes.findIndex((byte) => byte > 0x7f) - sampleBytes / 2);
   const sample = bytes.subarray(start, start + sampleBytes);
@@ -99,21 +99,21 @@ function runShare(sample: Uint8Array): number {
 }
 
 /**
- * The share of frequent characters among those beyond ASCII, less what speaks against it.
- * Punctuation counts for nobody: quotes, dashes and spaces stand in texts of every language.
+ * The share of frequent characters among non-ASCII ones, minus penalties. Punctuation is ignored:
+ * quotes, dashes and spaces occur in every language.
  */
 function scoreOf(sample: Uint8Array, { charset, frequent, rare, whole = 0 }: Candidate): number {
   const text = new TextDecoder(charset).decode(sample);
   const unfits = countOf(text, unfit);
   const all = countOf(text, beyondAscii);
   if (all === 0) return 0;
-  // A few bytes that fit nowhere are a blemish; many are another charset.
+  // A few bytes that do not fit are a blemish; many mean another charset.
   const against = 4 * unfits + (rare ? countOf(text, rare) : 0);
   return (countOf(text, frequent) - against) / all + (unfits === 0 ? whole : 0);
 }
 
 const beyondAscii = /[^\p{ASCII}]/gu;
-/** Bytes of one charset, read in another, come out as these. */
+/** Characters that result from decoding with the wrong charset. */
 const unfit = /[\ufffd\u0080-\u009f]/g;
 
 function countOf(text: string, pattern: RegExp): number {

@@ -1,13 +1,13 @@
 /**
- * JSON as it stands: numbers keep their digits, keys their order and their repetitions, and no key
- * can reach a prototype, because nothing becomes an object of the language.
+ * JSON without conversion: numbers keep their digits, keys their order and repetitions, and no key
+ * can reach a prototype, because no JavaScript object is created.
  */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { beyond, damaged } from '../refuse.ts';
 
 export type JsonValue =
   | { readonly kind: 'text'; readonly text: string }
-  /** A number, `true`, `false` or `null`, in its own spelling. */
+  /** A number, `true`, `false` or `null`, as written. */
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly JsonValue[] }
   | { readonly kind: 'record'; readonly fields: readonly JsonField[] };
@@ -108,7 +108,7 @@ class JsonReader {
   }
 }
 
-/** An odd number of backslashes stands before it. */
+/** Preceded by an odd number of backslashes. */
 function isEscaped(text: string, place: number): boolean {
   let before = place - 1;
   while (text[before] === '\\') before -= 1;

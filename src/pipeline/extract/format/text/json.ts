@@ -1,4 +1,4 @@
-/** JSON and JSON by lines, as headings and lists of keys and values that people can read. */
+/** JSON and JSON lines, as readable headings and lists of keys and values. */
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { partOf, withLosses } from '../../loss.ts';
@@ -16,7 +16,7 @@ export const parseJson: Parser = async ({ bytes, source, charset: declared, with
   try {
     whole = readJson(text);
   } catch (error) {
-    // Many files of lines are called JSON.
+    // Many JSON-lines files have the extension json.
     if (!isFirstLineWhole(text) || isBeyond(error)) throw error;
     return linesOf(text, { source, meta: charsetMeta(charset, isGuess), withDropped });
   }
@@ -52,7 +52,7 @@ interface Lines extends Pick<ParseInput, 'source' | 'withDropped'> {
   readonly meta: Parsed['meta'];
 }
 
-/** A line that cannot be read is left out and counted; where none can be read, nothing is. */
+/** An unreadable line is skipped and counted; if no line is readable, the file fails. */
 function linesOf(text: string, { source, meta, withDropped }: Lines): Parsed {
   const records: JsonValue[] = [];
   const skipped: string[] = [];
@@ -71,7 +71,7 @@ function linesOf(text: string, { source, meta, withDropped }: Lines): Parsed {
   if (records.length === 0 && skipped.length > 0) throw damaged('no line of the file is JSON');
   const lines = records.length + skipped.length;
   const parsed = {
-    // The first record must not lend its name to all.
+    // The first record must not give its name to all.
     title: fileNameOf(source),
     language: null,
     markdown: renderRecords(records),
@@ -89,7 +89,7 @@ function linesOf(text: string, { source, meta, withDropped }: Lines): Parsed {
 const titleKeys = ['title', 'headline', 'name'];
 const labelKeys = ['title', 'headline', 'name', 'subject', 'id', 'key', 'url'];
 const labelCharactersMax = 120;
-/** Longer texts are paragraphs of their own. */
+/** Longer texts become paragraphs. */
 const lineCharactersMax = 200;
 
 function labelOf(value: JsonValue, keys: readonly string[]): string | undefined {
@@ -119,7 +119,7 @@ function renderRecords(records: readonly JsonValue[]): string {
     .join('\n\n');
 }
 
-/** Short values are a list; long texts follow it, each under its key. */
+/** Short values form a list; long texts follow it, each under its key. */
 function renderFields(fields: readonly JsonField[]): string {
   const isText = ([, value]: JsonField) =>
     value.kind === 'text' && (value.text.length > lineCharactersMax || value.text.includes('\n'));
@@ -157,7 +157,7 @@ function indentOf(depth: number): string {
 
 const flatItemsMax = 50;
 
-/** The value on one line, where it fits; empty where it says nothing. */
+/** The value on one line, if it fits; empty if it has no content. */
 function flatText(value: JsonValue): string | undefined {
   switch (value.kind) {
     case 'text':

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { assertCpuMs } from '../../../../../test/support/measure.ts';
 import { readMarkdown } from './markdown-source.ts';
 
-test('imports and components of MDX go, their words stay', () => {
+test('imports and components of MDX are removed, their words stay', () => {
   const mdx = "import Tabs from '@theme/Tabs';\n\n<Tabs>Knots {/* hidden */}</Tabs>\n";
   assert.equal(readMarkdown(mdx, { isMdx: true }).trim(), 'Knots');
   assert.match(readMarkdown("import x from 'y';"), /^import x/);
@@ -14,7 +14,7 @@ test('code keeps what would be a tag, a comment or an anchor elsewhere', () => {
   assert.equal(readMarkdown(code), code);
 });
 
-test('a quoted path in a template tag is no word, a quoted title is', () => {
+test('a quoted path in a template tag is dropped, a quoted title is kept', () => {
   const text = 'See {{< ref "guide/knots.md" >}}, {{< card title="Knots" link="/k" >}}.';
   assert.equal(readMarkdown(text), 'See , Knots.');
 });

@@ -1,7 +1,6 @@
 /**
- * Markdown as people write it for site generators, to Markdown as it reads: without comments,
- * heading anchors and template tags, and with raw HTML turned into Markdown. Code is left alone.
- * One pass over the lines.
+ * Converts Markdown for site generators to plain Markdown: without comments, heading anchors and
+ * template tags, and with raw HTML converted. Code is unchanged. One pass over the lines.
  */
 import { readHtmlDocument } from '../xml/html-document.ts';
 import { plainShortcodes, readHighlight } from './shortcode.ts';
@@ -62,7 +61,7 @@ function closes(line: string, mark: string): boolean {
   return trimmed.length >= mark.length && trimmed === (mark[0] ?? '').repeat(trimmed.length);
 }
 
-/** After the line that ends it; code that nothing ends goes to the end, as everywhere. */
+/** The line after the end; an unclosed code block extends to the end of the text. */
 function endOf(lines: readonly string[], at: number, isEnd: (line: string) => boolean): number {
   for (let end = at + 1; end < lines.length; end++) if (isEnd(lines[end] ?? '')) return end + 1;
   return lines.length;
@@ -73,7 +72,7 @@ const blockNames =
   'h3 h4 h5 h6 header hr iframe li main nav ol p picture pre script section style summary table ' +
   'tbody td tfoot th thead tr ul video';
 const blockTag = new RegExp(`^ {0,3}</?(${blockNames.replaceAll(' ', '|')})(?=[\\s/>])`, 'i');
-/** These may hold blank lines, which end every other block of HTML. */
+/** These may contain blank lines, which end every other HTML block. */
 const whole = /^(?:table|pre|script|style)$/;
 
 function htmlBlockAt(lines: Lines, at: number): Passage | undefined {
@@ -103,7 +102,7 @@ function closingOf(tag: string): RegExp {
 
 interface Lines {
   readonly all: readonly string[];
-  /** Looked for once: a tag that is never closed must not be looked for on every line. */
+  /** Cached: an unclosed tag must not be searched for on every line. */
   readonly lastClosing: (tag: string) => number;
 }
 
@@ -126,7 +125,7 @@ function readLine(line: string): string {
   return heading.test(plain) ? withoutAnchor(plain) : plain;
 }
 
-/** Without an expression for the end of the line: it would begin anew at each of many spaces. */
+/** No expression for the end of the line: it would restart at each of many spaces. */
 function withoutAnchor(line: string): string {
   const trimmed = line.trimEnd();
   const start = trimmed.lastIndexOf('{');
@@ -136,13 +135,13 @@ function withoutAnchor(line: string): string {
 const inlineNames =
   'a abbr b big br cite code del em font i img ins kbd mark s samp small span strike strong sub ' +
   'sup u var wbr';
-/** A name that begins with a capital is a component of MDX. */
+/** A name with a capital is an MDX component. */
 const inlineTag = new RegExp(
   `</?(?:${inlineNames.replaceAll(' ', '|')}|[A-Z][A-Za-z.]{0,60})(?:\\s[^<>]{0,2000})?/?>`,
   'g',
 );
 
-/** What stands outside of code spans: no tags of HTML, no template tags. */
+/** Removes HTML tags and template tags outside of code spans. */
 function inline(line: string): string {
   if (!/[<{]/.test(line)) return line;
   return outsideCode(line, (text) => plainShortcodes(text).replace(inlineTag, ' ')).replace(
@@ -153,7 +152,7 @@ function inline(line: string): string {
 
 const codeSpan = /((?<!`)`{1,20}[^`]{1,2000}`+)/g;
 
-/** Parts between backticks stay as they are. */
+/** Parts between backticks are unchanged. */
 function outsideCode(line: string, change: (text: string) => string): string {
   return line
     .split(codeSpan)
@@ -161,15 +160,15 @@ function outsideCode(line: string, change: (text: string) => string): string {
     .join('');
 }
 
-/** Fenced code, a code span, or the beginning of a comment: whichever comes first. */
+/** Fenced code, a code span, or the start of a comment: the first of these. */
 const commentOrCode =
   /^ {0,3}(?:[-*+>] {1,3}){0,4}(`{3,}|~{3,})|(?<!`)`{1,20}[^`\n]{1,2000}`+|<!--|\{\/\*/gm;
 const commentEnds: Readonly<Record<string, string>> = { '<!--': '-->', '{/*': '*/}' };
 
-/** A comment that nothing ends is text. Inside code it is code. */
+/** An unclosed comment is text. Inside code it is code. */
 function withoutComments(text: string): string {
   if (!Object.keys(commentEnds).some((begin) => text.includes(begin))) return text;
-  // Looked for once: an end that never comes must not be looked for at every beginning.
+  // Cached: a missing end must not be searched for at every start.
   const lastEnd = new Map(Object.values(commentEnds).map((end) => [end, text.lastIndexOf(end)]));
   const parts: string[] = [];
   let kept = 0;
@@ -189,7 +188,7 @@ function withoutComments(text: string): string {
   return parts.join('') + text.slice(kept);
 }
 
-/** After the line that closes the fence, or the end of the text. */
+/** The position after the closing fence, or the end of the text. */
 function fenceEnd(text: string, from: number, mark: string): number {
   for (let start = text.indexOf('\n', from) + 1; start > 0; ) {
     const next = text.indexOf('\n', start) + 1;

@@ -1,6 +1,6 @@
 /**
  * Template tags of site generators: `{{< name … >}}` and `{{% name … %}}` of Hugo, `{% name … %}`
- * of Liquid. The tags go; the words that a reader would see stay.
+ * of Liquid. The tags are removed; visible words stay.
  */
 const tag = /\{\{[<%]([^{}]{0,2000})[%>]\}\}|\{%-?([^{}%]{0,2000})-?%\}/g;
 
@@ -15,7 +15,7 @@ const readable = /^(?:text|title|caption|alt|label|heading|name|summary|descript
 const argument =
   /(?:([A-Za-z][\w-]{0,60})\s*=\s*)?(?:"([^"]{0,1000})"|“([^”]{0,1000})”|`([^`]{0,1000})`)/g;
 
-/** Named arguments that are shown, and quoted ones that are words and not a path or an id. */
+/** Named arguments that are displayed, and quoted ones that are words, not a path or an id. */
 function wordsOf(inside: string): string {
   return [...inside.matchAll(argument)]
     .filter(([, name, ...values]) =>
@@ -39,10 +39,10 @@ const hugoHighlight =
   /^\s*\{\{[<%]\s*(highlight|codeblock)\s+(?:lang\w*\s*=\s*)?"?([\w+#-]{0,30})[^{}]*[%>]\}\}\s*$/;
 const liquidHighlight = /^\s*\{%-?\s*highlight\s+([\w+#-]{1,30})[^{}]*%\}\s*$/;
 
-/** Expressions with several open ends are for short lines only. */
+/** These expressions backtrack, so they run on short lines only. */
 const highlightCharactersMax = 500;
 
-/** A tag that begins code, alone on its line. */
+/** A tag that starts code, alone on its line. */
 export function readHighlight(line: string): Highlight | undefined {
   if (line.length > highlightCharactersMax) return undefined;
   const hugo = hugoHighlight.exec(line);

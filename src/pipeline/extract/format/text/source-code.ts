@@ -1,4 +1,4 @@
-/** Source code, fenced with its language and named after its file. */
+/** Source code, fenced with its language and titled by its file name. */
 import type { Parser } from '../../parsed.ts';
 import { fileNameOf, languageOfCode } from '../names.ts';
 import { decodeText } from './decode-text.ts';
@@ -17,7 +17,7 @@ export const parseSourceCode: Parser = async ({ bytes, source, charset: declared
   };
 };
 
-/** Longer than any inside. */
+/** Longer than any fence inside. */
 function fenceOf(code: string): string {
   let longest = 2;
   for (const [run] of code.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);

@@ -1,6 +1,6 @@
 /**
- * WebVTT and SubRip to a transcript: the spoken lines in order, by speaker where one is named. A
- * pause begins a new paragraph. Numbers, times, styles and notes of the file are not spoken.
+ * WebVTT and SubRip to a transcript: the spoken lines in order, with their speaker if named. A
+ * pause starts a new paragraph. Numbers, times, styles and notes are dropped.
  */
 import type { Parser } from '../../parsed.ts';
 import { decodeText } from './decode-text.ts';
@@ -20,7 +20,7 @@ export const parseSubtitles: Parser = async (input, signal) => {
   const { text, charset, isGuess } = decodeText(input.bytes, input.charset);
   const blocks = text.replace(/\r\n?/g, '\n').split(/\n(?:[ \t]*\n)+/);
   const cues = blocks.flatMap((block) => readCue(block) ?? []);
-  // A name may promise what the bytes do not keep.
+  // The content may not match the file name.
   if (cues.length === 0) return parseText(input, signal);
   const durationMs = cues.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
   return {
@@ -36,7 +36,7 @@ const times =
 
 function readCue(block: string): Cue | undefined {
   const lines = block.split('\n');
-  // An id, or a number, may stand before the times; a note has none.
+  // An id or a number may precede the times; a note has no times.
   const at = lines.slice(0, 3).findIndex((line) => times.test(line));
   const [, start = '', end = ''] = times.exec(lines[at] ?? '') ?? [];
   if (at < 0) return undefined;
@@ -77,7 +77,7 @@ function paragraphsOf(cues: readonly Cue[]): string[] {
   let previous: Cue | undefined;
   let open = '';
   for (const cue of cues) {
-    // Captions that roll up repeat the line before.
+    // Roll-up captions repeat the previous line.
     if (cue.text === '' || cue.text === previous?.text) continue;
     const isNew =
       previous === undefined ||

@@ -1,4 +1,4 @@
-/** Plain text and Markdown: the encoding is found out, the words stay as they are. */
+/** Plain text and Markdown: the charset is detected, the words are unchanged. */
 import type { Parsed, Parser } from '../../parsed.ts';
 import { extensionOf } from '../names.ts';
 import { decodeText } from './decode-text.ts';
@@ -18,13 +18,13 @@ export const parseMarkdown: Parser = async ({ bytes, source, charset: declared }
   return {
     title: title ?? null,
     language: wordsOf(fields.lang ?? fields.language) ?? null,
-    // A page that only names itself is found by that.
+    // A page with only front matter is found by that.
     markdown: markdown.trim() === '' ? toldBy(fields, title) : markdown,
     meta: { ...charsetMeta(charset, isGuess), ...metaOf(fields) },
   };
 };
 
-/** Fields of the document's record, and the names that generators have for them. */
+/** Metadata fields, and the names that generators use for them. */
 const metaFields: Readonly<Record<string, readonly string[]>> = {
   author: ['author', 'authors'],
   date: ['date', 'published', 'pubdate'],

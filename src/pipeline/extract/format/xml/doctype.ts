@@ -1,7 +1,7 @@
 /**
- * The document type at the head of an XML file. Rules for elements and attributes are passed over.
- * An entity may stand for a few plain characters, or name a picture. One that is made of others, or
- * of a file, is refused: that is how a small file becomes a huge one, or reads another.
+ * The document type declaration of an XML file. Rules for elements and attributes are skipped. An
+ * entity may stand for a few plain characters, or name a picture. An entity made of others, or of a
+ * file, is refused: that is how a small file becomes a huge one, or reads another.
  */
 import { damaged } from '../refuse.ts';
 
@@ -30,7 +30,7 @@ export function readDoctype(text: string, start: number): { next: number; entiti
   return { next: close.lastIndex, entities };
 }
 
-/** A comment, an instruction, or a rule whose quotes may hold anything. */
+/** A comment, an instruction, or a rule whose quotes may contain anything. */
 const declaration = new RegExp(
   [
     /<!--(?:(?!-->)[\s\S])*-->/,

@@ -1,4 +1,4 @@
-/** EPUB: the documents of its spine, in the order in which they are read. */
+/** EPUB: the documents of its spine, in reading order. */
 import { posix } from 'node:path';
 import { Failure } from '../../../../kernel/failure/failure.ts';
 import { decodeHtml } from '../../html/page/charset.ts';
@@ -41,7 +41,7 @@ function chaptersOf(book: XmlElement, path: string): string[] {
   return descendantsOf(book, 'itemref').flatMap((reference) => {
     const item = manifest.get(attributeOf(reference, 'idref'));
     const href = item && attributeOf(item, 'href');
-    // The table of contents says again what the headings say.
+    // The table of contents repeats the headings.
     const isNavigation = item && /\bnav\b/.test(attributeOf(item, 'properties') ?? '');
     if (href === undefined || isNavigation) return [];
     return [posix.join(posix.dirname(path), decodePath(href))];
@@ -62,7 +62,7 @@ interface Book {
   readonly chapters: readonly string[];
 }
 
-/** Fonts may be scrambled; where chapters are, the book is locked for its owner's device. */
+/** Fonts may be encrypted; if chapters are, the book is locked to a device. */
 function refuseLocked(zip: Zip, { source, chapters }: Book): void {
   const locks = textPart(zip, 'META-INF/encryption.xml') ?? '';
   const isLocked = [...locks.matchAll(/URI\s*=\s*["']([^"']{1,500})/g)].some(([, uri = '']) =>

@@ -1,6 +1,6 @@
 /**
- * HTML that is a document through and through, such as a chapter or a message: every block of it
- * counts, and none is weighed. Too deep or too large, it is read without a tree.
+ * HTML that is all content, such as a chapter or a mail: every block counts. If it is too deep or
+ * too large, it is read without a tree.
  */
 import assert from 'node:assert/strict';
 import { mark } from '../../html/article/marks.ts';
@@ -17,7 +17,7 @@ export interface HtmlDocument {
 }
 
 export interface HtmlReading {
-  /** Tables hold figures, even where their cells hold paragraphs: no layout is made of them. */
+  /** Tables contain data, even if their cells contain paragraphs: none is a layout. */
   readonly hasGrids: boolean;
 }
 
@@ -49,7 +49,7 @@ function readTree(html: string, hasGrids: boolean): HtmlDocument {
   return { title: titleOf(html), markdown: toMarkdown(blocks) };
 }
 
-/** How many hidden elements each block stands in. */
+/** How many hidden elements contain each block. */
 function hiddenIn({ blocks, scopes }: Page): Int32Array {
   const depths = new Int32Array(blocks.length + 1);
   for (const { marks, start, end } of scopes) {
@@ -64,7 +64,7 @@ function hiddenIn({ blocks, scopes }: Page): Int32Array {
   });
 }
 
-/** The head holds nothing to read, and an XML declaration would confuse the parser. */
+/** The head has no content, and an XML declaration would confuse the parser. */
 function bodyOf(html: string): string {
   const start = /<body[^<>]{0,10000}>/i.exec(html);
   if (!start) return html.replace(/^\s*<\?xml[^<>]*\?>|<!doctype[^<>]*>/gi, '');

@@ -1,4 +1,4 @@
-/** A web page: its main content, and what it says of itself. */
+/** A web page: its main content and its metadata. */
 import { isPartlyRead, keptPercent } from '../../../../kernel/text/kept-share.ts';
 import { extractHtml, type HtmlContent, type NoContentReason } from '../../html/extract-html.ts';
 import { decodeHtml } from '../../html/page/charset.ts';

@@ -25,7 +25,7 @@ export const parseXml: Parser = async (input, signal) => {
   };
 };
 
-/** Short values stand together as a list. */
+/** Short values form a list. */
 function joined(blocks: readonly string[]): string {
   let text = '';
   let wasItem = false;
@@ -52,7 +52,7 @@ function render(element: XmlElement, depth: number): string[] {
   if (inner.length === 0 && titles.has(element.name)) {
     return [`${'#'.repeat(Math.min(Math.max(depth - 1, 1), 6))} ${text}`];
   }
-  // Feeds carry pages inside their elements.
+  // Feeds contain HTML inside their elements.
   if (/<(?:p|br|a|div|li|img|b|i|em|strong|h[1-6])[\s/>]/i.test(text)) {
     return [readHtmlDocument(textOf(element), { hasGrids: false }).markdown];
   }

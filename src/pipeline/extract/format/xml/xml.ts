@@ -1,7 +1,7 @@
 /**
- * XML in one pass: entities are the five of the language, numbers, and those that a document
- * defines as a few plain characters; depth and count are bounded. What does not nest is damaged:
- * there is no guess at what was meant.
+ * Parses XML in one pass. Entities are the five predefined ones, numeric ones, and those that a
+ * document defines as a few plain characters; depth and count are bounded. Wrong nesting is an
+ * error: nothing is guessed.
  */
 import { limits } from '../../../../kernel/limits/limits.ts';
 import { beyond, damaged } from '../refuse.ts';
@@ -17,7 +17,7 @@ export interface XmlHandler {
 export interface XmlElement {
   /** Without the prefix. */
   readonly name: string;
-  /** As they stand, to be asked with `attributeOf`. */
+  /** Unparsed; read with `attributeOf`. */
   readonly attributes: string;
   readonly children: (XmlElement | string)[];
 }
@@ -37,12 +37,12 @@ export function readXml(text: string): XmlElement {
   return root;
 }
 
-/** By its whole name, prefix included: `r:id` is not `id`. */
+/** By the full name, including the prefix: `r:id` is not `id`. */
 export function attributeOf({ attributes }: XmlElement, name: string): string | undefined {
   return attributeIn(attributes, name);
 }
 
-/** A name takes all of its letters at once, with its value or without: none is tried twice. */
+/** A name takes all of its letters at once, with its value or without: no backtracking. */
 const attributePattern = /([^\s=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
 
 export function attributeIn(attributes: string, name: string): string | undefined {
@@ -64,7 +64,7 @@ export function childOf(element: XmlElement, name: string): XmlElement | undefin
   return childrenOf(element, name)[0];
 }
 
-/** In the order of the document; what is found is not searched again. */
+/** In document order; matches are not searched again. */
 export function descendantsOf(element: XmlElement, name: string): XmlElement[] {
   return childrenOf(element).flatMap((child) =>
     child.name === name ? [child] : descendantsOf(child, name),
@@ -145,7 +145,7 @@ function after(text: string, mark: string, from: number): number {
   return place + mark.length;
 }
 
-/** A `>` may stand in a quoted value. */
+/** A `>` may occur in a quoted value. */
 function endOfTag(text: string, from: number): number {
   let close = text.indexOf('>', from);
   let seen = from;

@@ -1,6 +1,6 @@
 /**
- * Writes a plain ZIP, packed or not. Parts that were checked are handed on to libraries in a fresh
- * archive, so that these see what we saw and nothing else.
+ * Writes a ZIP, compressed or not. Checked parts are passed to libraries in a new archive, so that
+ * they see what we saw and nothing else.
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 
@@ -31,7 +31,7 @@ export function writeZip(parts: readonly ZipPart[], packing: 'stored' | 'deflate
   return Buffer.concat([...bodies, index, end]);
 }
 
-/** The signature and the version, which the directory gives twice. */
+/** The signature and the version, which the directory repeats. */
 function headOf(signature: number, bytes: 2 | 4): Buffer {
   const head = Buffer.alloc(4 + bytes);
   head.writeUInt32LE(signature, 0);

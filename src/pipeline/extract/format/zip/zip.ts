@@ -1,7 +1,7 @@
 /**
- * A ZIP file, read only through its directory and only after all of it was checked: entries that
- * overlap, leave their folder or are too many are refused before a byte is inflated. What is read
- * is bounded by its size, by the size of all that was read, and by what the directory said.
+ * Reads a ZIP file only through its directory, and only after all of it was checked: entries that
+ * overlap, leave their folder or are too many are refused before a byte is inflated. Reading is
+ * bounded by the size of the entry, by the total, and by what the directory states.
  */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { Failure } from '../../../../kernel/failure/failure.ts';
@@ -43,7 +43,7 @@ export function openZip(bytes: Uint8Array): Zip {
     place = next;
   }
   checkPlaces([...entries.values()], directory);
-  // Office files name their parts in any case; an exact name goes first.
+  // Office files use any case for part names; an exact match comes first.
   const byLower = new Map([...entries.values()].map((entry) => [entry.name.toLowerCase(), entry]));
   const seen = new Set<Entry>();
   let total = 0;
@@ -60,7 +60,7 @@ export function openZip(bytes: Uint8Array): Zip {
   };
 }
 
-/** The directory must end where its end record begins: then there is one way to read the file. */
+/** The directory must end where its end record begins: then the file has one interpretation. */
 function readEnd(buffer: Buffer): { count: number; directory: number; end: number } {
   const lowest = Math.max(0, buffer.length - endBytes - commentBytesMax);
   for (let place = buffer.length - endBytes; place >= lowest; place -= 1) {
@@ -107,12 +107,12 @@ function readEntry(
   return { entry, next };
 }
 
-/** Some programs write the separator of Windows, which the format does not have. */
+/** Some programs write the Windows separator, which the format does not allow. */
 function nameAt(buffer: Buffer, place: number, bytes: number): string {
   return buffer.toString('utf8', place, place + bytes).replaceAll('\\', '/');
 }
 
-/** Nothing is written under these names, but whoever forges them means harm. */
+/** Nothing is written under these names, but a forged name is a sign of an attack. */
 function checkedName(name: string): string {
   const parts = name.split('/');
   const isForged =
@@ -124,7 +124,7 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** Where the content begins. The entry's own header must tell the same name as the directory. */
+/** The start of the content. The entry's own header must have the same name as the directory. */
 function startOf(buffer: Buffer, place: number, nameBytes: number): number {
   const local = buffer.readUInt32LE(place + 42);
   const isHeader =
@@ -152,7 +152,7 @@ function checkPlaces(entries: readonly Entry[], directory: number): void {
   }
 }
 
-/** Of what is read: a picture that nobody looks at may be packed as tightly as it likes. */
+/** Only for entries that are read: an unused picture may have any compression ratio. */
 function checkSize({ name, bytes, packedBytes }: Entry, total: number): void {
   const isInflated = bytes > limits.parse.zipRatioMax * packedBytes;
   if (bytes > limits.parse.zipEntryBytesMax || (bytes > ratioCountsFromBytes && isInflated)) {

@@ -19,7 +19,7 @@ const sentence =
 const prose = `<p>${sentence} ${sentence}</p>`;
 const verse = '<tr><td>Verse</td><td>I was there as well and saw it</td></tr>';
 
-test('an article that a vote would lose keeps its region without comments and teasers', () => {
+test('an article that the vote would drop keeps its region without comments and teasers', () => {
   const { text, meta, dropped } = contentOf(`<div class="content">
     <div class="sidebar"><table>${verse.repeat(200)}</table></div>
     <div class="comments"><h3>Leave a comment</h3><p>Nobody has said anything so far.</p></div>
@@ -31,7 +31,7 @@ test('an article that a vote would lose keeps its region without comments and te
   assert.ok(dropped.some(({ reason, text }) => reason === 'clutter' && text === 'Further songs'));
 });
 
-test('an element around the main one is no margin, whatever it is called', () => {
+test('an element around the main one is never a margin', () => {
   const links = '<li><a href="/a">Another programme of ours</a></li>'.repeat(12);
   const root = parseTree(`<html><body>${prose}<aside class="sidebar"><ul>${links}</ul>
     <div itemprop="articleBody"><p>Nora tells of the border.</p></div></aside></body></html>`);
@@ -46,7 +46,7 @@ test('a main element of comments does not replace the article outside it', () =>
   assert.ok(text.startsWith(sentence), text.slice(0, 100));
 });
 
-test('a heading that leads to another page is no heading of the text below it', () => {
+test('a heading that links to another page does not head the text below it', () => {
   const { text } = contentOf(`<article><h1>Ferry</h1>${prose.repeat(4)}
     <h2>On deck</h2>${prose.repeat(2)}
     <div><h2><a href="/course">Book our course on boats now</a></h2></div>

@@ -1,7 +1,7 @@
 /**
- * Which blocks of a page are its text. The region comes first: what navigates, is hidden or stands
- * outside the main element is out, whatever the page. Its genre then says how much a vote on the
- * blocks counts. Each block that is dropped has a reason.
+ * Chooses the blocks that are the page's text. The region comes first: navigation, hidden elements
+ * and everything outside the main element is dropped. The genre of the page then decides how much a
+ * vote on single blocks counts. Each dropped block has a reason.
  */
 import { type Block, type Page, readPage } from '../block/blocks.ts';
 import { type Metadata, readMetadata } from '../page/metadata.ts';
@@ -41,7 +41,7 @@ export interface Dropped {
 export interface Circumstances {
   readonly url: string | undefined;
   readonly counts: TagCounts;
-  /** Readability's time grows with the square of a page, so a large one is voted on without it. */
+  /** Readability's time is quadratic, so a large page is voted on without it. */
   readonly isLarge: boolean;
 }
 
@@ -64,7 +64,7 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
       : weighAll({ page, outside, region, substance, method }, settle(page, vote(), metadata));
   return {
     genre,
-    // The tab of a manual's page names the manual; its heading names the page.
+    // On a page of a manual, the tab title names the manual and the heading the page.
     metadata:
       method !== 'weigh' && heading !== undefined ? { ...metadata, title: heading } : metadata,
     kept: blocks.filter((_block, index) => reasons[index] === undefined),
@@ -78,8 +78,8 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
 }
 
 /**
- * The page's own heading, which its tab's title may hide behind the name of the site. Of several
- * headings it is the one that the tab names, if any; the others are chapters.
+ * The page's own heading, which the tab title may hide behind the name of the site. Of several
+ * headings it is the one in the tab title, if any; the others are chapters.
  */
 function headingOf(page: Page, tab: string, outside: Reasons): string | undefined {
   const headings = page.blocks.filter(
@@ -89,7 +89,7 @@ function headingOf(page: Page, tab: string, outside: Reasons): string | undefine
   return heading?.text.replace(/\s+/g, ' ');
 }
 
-/** In place of Readability, in one pass: what is text and stands in the region. */
+/** Replaces Readability, in one pass: text inside the region. */
 function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
   return blocks.map((block, index) => {
     const isText = isProse(block) || block.kind === 'code' || block.kind === 'row';
@@ -97,9 +97,9 @@ function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
   });
 }
 
-/** Where nothing says otherwise, what is called clutter is. */
+/** Without other evidence, elements named like clutter are clutter. */
 function withoutClutter(outside: Reasons, { isClutter, clutterShare }: Substance): Reasons {
-  // Many small boxes that are all called clutter are what the page is made of.
+  // Many small boxes that are all named like clutter are the content of the page.
   if (clutterShare > clutterShareMax) return outside;
   return outside.map((reason, index) => reason ?? (isClutter[index] ? 'clutter' : undefined));
 }
@@ -107,17 +107,17 @@ function withoutClutter(outside: Reasons, { isClutter, clutterShare }: Substance
 interface Weighed {
   readonly page: Page;
   readonly outside: Reasons;
-  /** What stays where the vote is not followed. */
+  /** The result if the vote is not followed. */
   readonly region: Reasons;
   readonly substance: Substance;
   readonly method: Exclude<Method, 'region'>;
 }
 
-/** Fewer words than these are no article: then all that is no margin counts as content. */
+/** Fewer words are not an article: then everything outside the margins is content. */
 const articleWordsMin = 25;
-/** Of its text a span may leave out this share at its ends; beyond it, the whole region stays. */
+/** A span may drop this share of the text at its ends; beyond it, the whole region stays. */
 const spanLossMax = { span: 0.05, wideSpan: 0.3 };
-/** An article that would lose more of its text than this is none: its region stays. */
+/** An article that would lose more of its text is not one: its region stays. */
 const articleLossMax = 0.85;
 
 function weighAll(weighed: Weighed, setting: Setting): Reasons {
@@ -140,8 +140,8 @@ function weighAll(weighed: Weighed, setting: Setting): Reasons {
 }
 
 /**
- * What was kept outside the region, and in an element that is declared as the article's: if this is
- * most of it, the region is that of something else, for instance of comments in a main element.
+ * The kept words outside the region and in an element declared as the article's: if they are the
+ * majority, the region is something else, for example comments in a main element.
  */
 function declaredOutside(
   { blocks, marks }: Setting,
@@ -154,7 +154,9 @@ function declaredOutside(
   });
 }
 
-/** All of the region between the first and the last block of main text, and what it cuts apart. */
+/**
+ * All of the region between the first and the last block of main text, without splitting blocks.
+ */
 function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Reasons): Reasons {
   let first = isKept.indexOf(true);
   for (let index = first - 1; index >= 0; index -= 1) {
@@ -171,9 +173,9 @@ function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Re
 }
 
 /**
- * A heading stays when its section does: when the text after it was kept. Not so the title, which
- * is kept as such, and headings that repeat, are quoted, lead away or stand in a figure: they head
- * inserts.
+ * A heading is kept with its section: if the text after it was kept. Exceptions are the title,
+ * which is kept separately, and headings that repeat, are quoted, link away or are in a figure:
+ * they head inserts.
  */
 function keepHeadings(setting: Setting, outside: Reasons, isKept: boolean[]): void {
   const { blocks, marks, titles, counts } = setting;
@@ -198,7 +200,7 @@ function wordsOf(blocks: readonly Block[]): number {
 const margins =
   mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
 
-/** A page that is nothing but links is a list, and its words are its content. */
+/** A page of links only is a list, and its words are its content. */
 function allButMargins({ blocks, marks }: Setting): Reasons {
   const isCentral = blocks.map((_block, index) => ((marks[index] ?? 0) & margins) === 0);
   const isUnlinked = blocks.map((block, index) => isCentral[index] && linkShare(block) < 0.5);

@@ -1,6 +1,6 @@
 /**
- * What a site adds to its pages: comments, share buttons, teasers, forms for newsletters. Nobody
- * would miss it, so it counts as no text, and goes where no vote on single blocks was possible.
+ * Additions of a site to its pages: comments, share buttons, teasers, newsletter forms. They do not
+ * count as text, and are dropped if a vote on single blocks is not possible.
  */
 import type { Page, Scope } from '../block/blocks.ts';
 import { mark, marksOfNames } from './marks.ts';
@@ -15,10 +15,10 @@ export const clutterMarks: readonly number[] = [
 ];
 
 const anyClutter = clutterMarks.reduce((all, bit) => all | bit, 0);
-/** What holds more of the text than this is no clutter, whatever it is called. */
+/** An element with more of the text is not clutter, regardless of its name. */
 export const clutterShareMax = 0.4;
 
-/** Of each block whether it is clutter. `text` is how many words of it count as text. */
+/** Per block whether it is clutter. `text` is the number of its words that count as text. */
 export function findClutter(page: Page, text: readonly number[]): boolean[] {
   const isClutter = text.map(() => false);
   const sums = [0];
@@ -33,7 +33,7 @@ export function findClutter(page: Page, text: readonly number[]): boolean[] {
   return isClutter;
 }
 
-/** A section's id is made of its heading: of a chapter on menus it does not say that it is one. */
+/** A section's id is derived from its heading: a chapter about menus is not a menu. */
 export function isSlugOfHeading({ blocks }: Page, { element, start }: Scope): boolean {
   return element.getAttribute('id') !== null && blocks[start]?.kind === 'heading';
 }

@@ -1,4 +1,4 @@
-/** Evidence in where a block stands: what its ancestors say, and what is near it. */
+/** Evidence from the position of a block: its ancestors and its neighbours. */
 import type { Block } from '../block/blocks.ts';
 import type { Evidence } from './evidence.ts';
 import { mark } from './marks.ts';
@@ -40,13 +40,8 @@ const margins: readonly Evidence[] = [
   margin('related', -0.6, -0.8, 'teasers of other pages'),
   margin('promotion', -1.2, -0.1, 'subscriptions, advertisements and donations'),
   margin('byline', -0.6, -1.3, 'who wrote it and when is metadata'),
-  margin(
-    'body',
-    -0.4,
-    0,
-    'what Readability left out of a content element, it left out for a cause',
-  ),
-  // Set by hand: hidden words and consent banners must not be indexed even where they look fine.
+  margin('body', -0.4, 0, 'Readability drops a part of a content element for a reason'),
+  // Set by hand: hidden words and consent banners must not be indexed even if they look like text.
   margin('hidden', -3, -3, 'nobody who reads the page sees it'),
   margin('newsletter', -2, -2, 'a box that asks for an address is no part of what it stands in'),
   margin('consent', -1, -1, 'banners speak of the visit, not of the subject'),

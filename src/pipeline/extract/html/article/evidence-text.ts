@@ -1,4 +1,4 @@
-/** Evidence in the block itself: how long it is, how it ends, what it is made of. */
+/** Evidence from the block itself: its length, its ending, its content. */
 import type { Block } from '../block/blocks.ts';
 import type { Evidence } from './evidence.ts';
 import { linkShare, plain } from './prose.ts';
@@ -7,7 +7,7 @@ const when = (condition: boolean): number => (condition ? 1 : 0);
 
 const sentenceEnd = /[.!?…。！？:;][)"'”’»“\]]*$/u;
 
-/** How captions, bylines, teasers and calls to action begin, in the languages seen most. */
+/** How captions, bylines, teasers and calls to action begin, in the most frequent languages. */
 const openers = new RegExp(
   `^(?:${[
     'read (?:more|also|next|the)|see also|more (?:on|from|about)|related|share|follow|subscribe',

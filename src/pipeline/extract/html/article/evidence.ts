@@ -1,8 +1,8 @@
 /**
- * What speaks for a block being part of the main text, and what against it, as two tables of rows.
- * Each row observes something between 0 and 1. It counts by one of two weights: `kept` when
- * Readability kept the block, `left` when it did not. The weights are a logistic regression over
- * the tuning half of two public collections (docs/decisions/0012), rounded; nothing names a site.
+ * Evidence for and against a block being main text, as two tables of rows. Each row observes a
+ * value between 0 and 1, with one of two weights: `kept` if Readability kept the block, `left` if
+ * it did not. The weights are a logistic regression over the tuning half of two public collections
+ * (docs/decisions/0012), rounded; no row names a site.
  */
 import type { Block } from '../block/blocks.ts';
 import { placeEvidence } from './evidence-place.ts';
@@ -17,12 +17,12 @@ export interface Evidence {
   readonly observe: (block: Block, setting: Setting, index: number) => number;
 }
 
-/** What a block starts with: most blocks of a page are not its text. */
+/** The initial score: most blocks of a page are not its text. */
 const start = { left: -2, kept: -2.3 };
 
 const evidence: readonly Evidence[] = [...textEvidence, ...placeEvidence];
 
-/** Above zero, the block belongs to the main text. */
+/** Above zero, the block is main text. */
 export function weigh(setting: Setting, index: number): number {
   const block = setting.blocks[index];
   if (block === undefined) return start.left;

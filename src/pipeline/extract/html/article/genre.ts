@@ -1,9 +1,9 @@
 /**
- * What kind of page it is, which decides how its text is chosen: an article is weighed block by
- * block against what a site puts around it, any other page keeps its region.
+ * The genre of a page, which decides how its text is chosen: in an article, each block is weighed;
+ * any other page keeps its region.
  *
- * What the page declares decides first. Between an article and a reference page decides a table of
- * observations: a logistic regression over pages of manuals and of news sites, rounded
+ * Declarations of the page decide first. Between an article and a reference page, a table of
+ * observations decides: a logistic regression over pages of manuals and news sites, rounded
  * (docs/decisions/0076). No row names a site or the generator of a manual.
  */
 import type { Block, Page } from '../block/blocks.ts';
@@ -15,20 +15,20 @@ import type { Reasons } from './region.ts';
 
 export type Genre = 'article' | 'reference' | 'index' | 'forum' | 'product';
 
-/** Counted in the markup, where that is quicker than in a tree. */
+/** Counted in the markup, which is faster than in a tree. */
 export interface TagCounts {
   readonly scripts: number;
   readonly images: number;
-  /** Headings that something may point at. */
+  /** Headings with an anchor. */
   readonly anchors: number;
-  /** Elements for code within a sentence. */
+  /** Inline code elements. */
   readonly codes: number;
 }
 
 export interface Look {
   readonly page: Page;
   readonly metadata: Metadata;
-  /** Of each block why it stands outside the region of the main text, if it does. */
+  /** Per block why it is outside the region of the main text, if it is. */
   readonly outside: Reasons;
   readonly counts: TagCounts;
 }
@@ -45,19 +45,19 @@ export function countTags(html: string, slimmed: string): TagCounts {
   };
 }
 
-/** Above this share of links, what stands in the region is a list of other pages. */
+/** Above this share of links, the region is a list of other pages. */
 const indexLinkedMin = 0.6;
 
 export interface Judgement {
   readonly genre: Genre;
   readonly method: Method;
-  /** Whether names such as comment or teaser say nothing here: it is no page of such a site. */
+  /** Whether names such as comment or teaser are ignored, because the site has none. */
   readonly keepsClutter: boolean;
 }
 
 /**
- * `weigh`: block by block. `span`: all between the first and the last block that weighing keeps, if
- * hardly any text stands outside; `wideSpan` leaves out more. `region`: all but the margins.
+ * `weigh`: block by block. `span`: all between the first and the last kept block, if hardly any
+ * text is outside; `wideSpan` drops more. `region`: all but the margins.
  */
 export type Method = 'weigh' | 'span' | 'wideSpan' | 'region';
 
@@ -84,8 +84,8 @@ export function judge(look: Look): Judgement {
 }
 
 /**
- * Without a date, a declaration and clutter there is nothing that a vote could leave out. In
- * a manual, one kind of clutter may be a name for something else: comments in code, for instance.
+ * Without a date, a declaration and clutter there is nothing for a vote to drop. In a manual, a
+ * single kind of clutter may mean something else: for example comments in code.
  */
 function isBare(seen: Observed, sum: number, isProven: boolean): boolean {
   if (seen.published + seen.declared > 0) return false;
@@ -96,23 +96,26 @@ function isBare(seen: Observed, sum: number, isProven: boolean): boolean {
 
 const region = (genre: Genre): Judgement => ({ genre, method: 'region', keepsClutter: true });
 
-/** Before anything is observed, a page is a reference: it loses nothing by that. */
+/** The initial score: without observations a page is a reference, which loses nothing. */
 const start = 2.3;
-/** Above this, no vote is asked for. */
+/** Above this, no vote is held. */
 const certain = 1.2;
-/** What only manuals have must weigh so much. A page that merely lacks clutter may be anything. */
+/**
+ * The minimum weight of observations that only manuals have. A page without clutter may be
+ * anything.
+ */
 const proofMin = 0.5;
-/** Nor is a page an article whose words are hardly ever a paragraph. */
+/** A page with few paragraphs is not an article either. */
 const proseMin = 0.4;
 /** Below this, the page is an article. */
 const likely = -0.7;
-/** Unless it has little prose and something of a manual: scripts and pictures alone say less. */
+/** Unless it has little prose and signs of a manual: scripts and pictures alone prove less. */
 const possible = -2;
 
 interface Observation {
   readonly name: keyof Observed;
   readonly weight: number;
-  /** Something that only manuals have. */
+  /** An observation that only manuals have. */
   readonly isProof?: boolean;
   readonly reason: string;
 }

@@ -1,4 +1,4 @@
-/** How much of a page's text was kept: a low share says that somebody should look. */
+/** The share of a page's text that was kept: a low share needs a person's attention. */
 import type { Block, Page } from '../block/blocks.ts';
 import { findClutter } from './clutter.ts';
 import { isProse, linkShare } from './prose.ts';
@@ -7,10 +7,10 @@ import type { Reasons } from './region.ts';
 const labelWordsMax = 5;
 
 export interface Substance {
-  /** Of each block of the region the words that would be missed: no links, labels or clutter. */
+  /** Per block of the region, the words that would be missed: no links, labels or clutter. */
   readonly words: readonly number[];
   readonly isClutter: readonly boolean[];
-  /** Of the words that would be missed if they were no clutter, those that are. */
+  /** The share of clutter among words that would otherwise be missed. */
   readonly clutterShare: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an element says about itself, by its tag, role, class and id, as a set of marks which all
- * that stands inside it inherits.
+ * The roles that an element's tag, ARIA role, class and id indicate, as a bit set that its content
+ * inherits.
  */
 import type { TreeElement } from '../tree/element.ts';
 
@@ -53,7 +53,7 @@ const byRole: Readonly<Record<string, number>> = {
   search: mark.form,
 };
 
-/** A word of a class or an id stands at its start, its end, or after a dash or an underscore. */
+/** A word of a class or id is at its start, at its end, or after a dash or an underscore. */
 const anyOf = (...patterns: readonly string[]): RegExp => {
   const sides = patterns.join('|').replaceAll('<', '(?:^|[-_ ])').replaceAll('>', '(?:$|[-_ ])');
   return new RegExp(sides, 'i');
@@ -129,7 +129,7 @@ export function marksOf(element: TreeElement, seen: Map<string, number>): number
   return marks;
 }
 
-/** By tag, role and class alone. */
+/** By tag, role and class only. */
 export function marksOfNames(element: TreeElement): number {
   const names = marksOfWords(`${element.getAttribute('class') ?? ''} `, new Map());
   return (

@@ -1,11 +1,11 @@
-/** How large a page would be as a tree, told before one is built. */
+/** Measures how large a page would be as a tree, before one is built. */
 import { scan } from '../page/scan.ts';
 
 export interface Measure {
   readonly depth: number;
   readonly elements: number;
   readonly breaks: number;
-  /** Text is taken apart at tags and at entities. */
+  /** Text is split at tags and entities. */
   readonly pieces: number;
   readonly longestTag: number;
 }
@@ -13,10 +13,10 @@ export interface Measure {
 const leaves = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
 );
-/** A parser closes these by itself when the next one opens. */
+/** A parser closes these implicitly when the next one opens. */
 const selfEnding = new Set('p li dt dd tr td th option optgroup thead tbody tfoot'.split(' '));
 
-/** In a drawing `<path/>` is closed; where HTML begins again inside it, a slash means nothing. */
+/** In a drawing `<path/>` is closed; in HTML inside a drawing, the slash has no meaning. */
 const drawings = new Set(['svg', 'math']);
 const htmlAgain = new Set('foreignobject desc title mi mo mn ms mtext annotation-xml'.split(' '));
 

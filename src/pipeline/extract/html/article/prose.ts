@@ -1,4 +1,4 @@
-/** What is prose and what is not, and when two texts are the same. */
+/** Whether a block is prose, and when two texts are the same. */
 import type { Block } from '../block/blocks.ts';
 
 export function linkShare(block: Block): number {
@@ -9,7 +9,7 @@ export function isProse(block: Block): boolean {
   return block.words >= 15 && block.kind !== 'heading' && linkShare(block) < 0.4;
 }
 
-/** Letters and digits only, so that quotes, dashes and spaces do not tell two texts apart. */
+/** Letters and digits only, so that quotes, dashes and spaces do not matter. */
 export function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }

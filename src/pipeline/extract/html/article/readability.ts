@@ -1,11 +1,11 @@
-/** Which blocks Readability would keep: one vote among the evidence, and the weightiest. */
+/** The blocks that Readability would keep: one vote among the evidence, with the highest weight. */
 import { Readability } from '@mozilla/readability';
 import { type Block, runFrom } from '../block/blocks.ts';
 import type { TreeDocument } from '../tree/document.ts';
 import type { TreeElement } from '../tree/element.ts';
 import { isElement, isText, type TreeNode } from '../tree/node.ts';
 
-/** Below this, a text may stand in several places of a page, and equality proves nothing. */
+/** A shorter text may occur several times on a page, so equality proves nothing. */
 const telltaleCharactersMin = 25;
 
 interface Kept {
@@ -13,12 +13,12 @@ interface Kept {
   readonly texts: Set<string>;
 }
 
-/** Takes the document apart: read what else is needed from it before. */
+/** Destroys the document: read everything else from it before. */
 export function keepShares(document: TreeDocument, blocks: readonly Block[]): number[] {
   const content = runReadability(document);
   const kept: Kept = { nodes: new Set(), texts: new Set() };
   if (content !== undefined) collect(content, kept);
-  // When its first try finds little, Readability parses the page anew, and no node is the same.
+  // If its first try finds little, Readability parses the page again, and no node is the same.
   const isSameTree = blocks.some((block) => block.runs.some(({ node }) => kept.nodes.has(node)));
   const telltaleMin = isSameTree ? telltaleCharactersMin : 1;
   return blocks.map((block) => shareOf(block, kept, telltaleMin));
@@ -33,7 +33,7 @@ function runReadability(document: TreeDocument): TreeElement | undefined {
   try {
     return new Readability<TreeElement>(document as never, options).parse()?.content ?? undefined;
   } catch (error) {
-    // It expects a body, which a page in pieces may lack: then it has no vote.
+    // It expects a body, which a fragment may lack: then it has no vote.
     if (error instanceof TypeError) return undefined;
     throw error;
   }

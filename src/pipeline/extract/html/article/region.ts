@@ -1,7 +1,7 @@
 /**
- * The text of a page by where it stands, whatever it says: everything in the main element but what
- * navigates, repeats, asks or is hidden. For pages that are documents through and through, where
- * a list, a table or a line of code is as good as a paragraph.
+ * The text of a page by position: everything in the main element except navigation, repetitions,
+ * forms and hidden elements. For pages that are all content, where a list, a table or a line of
+ * code counts as much as a paragraph.
  */
 import { leadsAway } from '../block/anchor.ts';
 import type { Block, Page, Scope } from '../block/blocks.ts';
@@ -22,37 +22,37 @@ export type DropReason =
   | 'outside'
   | 'not_main_text';
 
-/** Of each block why it is no text of the page; undefined where it is. */
+/** Per block why it is not text of the page; undefined if it is. */
 export type Reasons = readonly (DropReason | undefined)[];
 
-/** An element with more of the page's unlinked words than this is no margin of it. */
+/** An element with more of the page's unlinked words is not a margin. */
 const marginShareMax = 0.4;
 const mainShareMin = 0.5;
 const namedMainShareMin = 0.8;
 const dominantShareMin = 0.7;
 const linkedMin = 0.5;
-/** Of an element that nothing but its links tells apart from the text. */
+/** The share of links of an element that only its links distinguish from the text. */
 const sectionLinkedMin = 0.7;
 const labelWordsMax = 40;
-/** So many words beside the navigation are a page. */
+/** So many words next to the navigation are a page. */
 const pageWordsMin = 30;
-/** Longer than this is no title. */
+/** Longer is not a title. */
 const headWordsMax = 20;
-/** And longer than this is no head of a page. */
+/** Longer is not the head of a page. */
 const summaryWordsMax = 120;
 
-/** What an element holds. */
+/** The content of an element. */
 interface Holding {
   readonly words: number;
   readonly linked: number;
-  /** Of the page's unlinked words, and of all its words. */
+  /** The share of the page's unlinked words, and of all its words. */
   readonly share: number;
   readonly wordShare: number;
 }
 
 type Hold = (start: number, end: number) => Holding;
 
-/** `title` is that of the tab. */
+/** `title` is the tab title. */
 export function findRegion(page: Page, title = ''): Reasons {
   const { blocks, scopes } = page;
   const reasons: (DropReason | undefined)[] = blocks.map(() => undefined);
@@ -61,7 +61,7 @@ export function findRegion(page: Page, title = ''): Reasons {
   for (const scope of scopes) {
     const reason = marginOf(page, scope, hold(scope.start, scope.end));
     if (reason === undefined) continue;
-    // Nothing around the main element is a margin, unless nobody sees it.
+    // An element around the main one is not a margin, unless it is hidden.
     if (reason !== 'hidden' && isMain(scope)) continue;
     for (let index = scope.start; index < scope.end; index += 1) reasons[index] ??= reason;
   }
@@ -73,7 +73,7 @@ export function findRegion(page: Page, title = ''): Reasons {
     }
     keepHead(page, { main, title }, reasons);
   }
-  // An element that is only named like the main one may hold navigation as well.
+  // An element that is only named like a main one may contain navigation too.
   if (main === undefined || !isLandmark(main)) {
     dropLinkedSections(page, reasons);
     dropEnds(blocks, reasons);
@@ -81,13 +81,13 @@ export function findRegion(page: Page, title = ''): Reasons {
   return reasons;
 }
 
-/** A heading of the first level that is not one link to somewhere else. */
+/** A first-level heading that is not a link to another page. */
 export function isMainHeading(block: Block): boolean {
   if (block.kind !== 'heading' || block.level !== 1) return false;
   return linkShare(block) === 0 || !block.runs.every(({ node }) => isLinked(node));
 }
 
-/** Links to the page itself count as none. */
+/** Links within the page do not count. */
 function isLinked(node: TreeNode): boolean {
   let place = node.parentNode;
   while (place !== null && 'localName' in place && place.localName !== 'h1') {
@@ -103,8 +103,8 @@ interface Head {
 }
 
 /**
- * The only main heading of a page belongs to its text even where it stands before the main element,
- * and with it the rest of the element that it stands in: many a manual has its summary there.
+ * The only main heading of a page is part of its text even if it precedes the main element,
+ * together with the rest of its element: many manuals have their summary there.
  */
 function keepHead(page: Page, { main, title }: Head, reasons: (DropReason | undefined)[]): void {
   const { blocks, parents } = page;
@@ -125,7 +125,7 @@ function keepHead(page: Page, { main, title }: Head, reasons: (DropReason | unde
   }
 }
 
-/** The main heading that the tab names, or the only one; without one, what the tab ends with. */
+/** The main heading in the tab title, or the only one; without one, the end of the tab title. */
 function headOf(blocks: readonly Block[], title: string, reasons: Reasons): number {
   const headings = blocks.filter(
     (block, index) => isMainHeading(block) && isNoMargin(reasons[index]),
@@ -140,7 +140,7 @@ function headOf(blocks: readonly Block[], title: string, reasons: Reasons): numb
   });
 }
 
-/** Whether a title has the words of a block. */
+/** Whether a title contains the words of a block. */
 export function isIn(title: string): (block: Block) => boolean {
   const words = plain(title);
   return ({ text }) => plain(text) !== '' && words.includes(plain(text));
@@ -156,7 +156,7 @@ function isWithin(parents: readonly number[], section: number, outer: number): b
   return at === outer;
 }
 
-/** Whether an element is, or stands around, one that is declared as the main one. */
+/** Whether an element is, or contains, one that is declared as the main one. */
 function mainBlocks({ blocks, scopes }: Page): (scope: Scope) => boolean {
   const ends = new Map<number, number>();
   for (const { marks, start, end } of scopes) {
@@ -164,7 +164,7 @@ function mainBlocks({ blocks, scopes }: Page): (scope: Scope) => boolean {
   }
   const before = [0];
   for (const index of blocks.keys()) before.push((before[index] ?? 0) + (ends.has(index) ? 1 : 0));
-  // Elements nest: what begins after the start of another one, and in it, ends in it as well.
+  // Elements nest: one that starts inside another also ends inside it.
   return ({ start, end }) =>
     (ends.get(start) ?? Number.POSITIVE_INFINITY) <= end ||
     (before[end] ?? 0) > (before[start + 1] ?? 0);
@@ -196,7 +196,7 @@ function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefin
   const role = element.getAttribute('role');
   const isNavigation = element.localName === 'nav' || role === 'navigation';
   const isLinks = held.linked >= linkedMin * held.words;
-  // The contents of a whole manual may stand beside a page of a few lines.
+  // The table of contents of a whole manual may be next to a page of a few lines.
   const rest = held.words * (1 / Math.max(held.wordShare, 1e-6) - 1);
   if (isNavigation && isLinks && rest >= pageWordsMin) return 'navigation';
   if (Math.min(held.share, held.wordShare) > marginShareMax) return undefined;
@@ -248,8 +248,8 @@ function mainOf(scopes: readonly Scope[], hold: Hold): Scope | undefined {
 }
 
 /**
- * Beside the element with most of the text, an element full of links leads to other pages. One with
- * a heading of its own may be a section of the text.
+ * Next to the element with most of the text, an element full of links leads to other pages. One
+ * with a heading of its own may be a section of the text.
  */
 function dropLinkedSections(page: Page, reasons: (DropReason | undefined)[]): void {
   const { blocks, parents } = page;
@@ -276,7 +276,7 @@ function dropLinkedSections(page: Page, reasons: (DropReason | undefined)[]): vo
   }
 }
 
-/** What each section holds. It comes after the one it stands in, so one pass up sums them. */
+/** The content of each section. A section comes after its parent, so one upward pass sums them. */
 function sumSections({ blocks, parents }: Page, reasons: Reasons) {
   const sums = parents.map(() => ({ words: 0, linked: 0 }));
   for (const [index, block] of blocks.entries()) {
@@ -294,10 +294,10 @@ function sumSections({ blocks, parents }: Page, reasons: Reasons) {
   return sums;
 }
 
-/** So many words of links at the ends of a page lead to its neighbours; more are a list. */
+/** So many linked words at the ends of a page lead to its neighbours; more are a list. */
 const endWordsMax = 60;
 
-/** Links before the first and after the last words that are none, unless a heading heads them. */
+/** Links before the first and after the last unlinked words, unless they have a heading. */
 function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[]): void {
   const isLinks = (index: number) => {
     const block = blocks[index];
@@ -310,7 +310,7 @@ function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[])
   let last = blocks.length - 1;
   while (last >= first && isLinks(last)) last -= 1;
   if (last < first) return;
-  // A table is not cut apart, whatever its last rows hold.
+  // A table is never split, regardless of its last rows.
   while (isTable(blocks[last]) && blocks[last]?.table === blocks[last + 1]?.table) last += 1;
   while (isTable(blocks[first]) && blocks[first]?.table === blocks[first - 1]?.table) first -= 1;
   const end = blocks[last]?.kind === 'heading' ? blocks.length : last + 1;

@@ -1,30 +1,32 @@
-/** What surrounds each block: what was kept near it, and which marks of its ancestors count. */
+/**
+ * The surroundings of each block: what was kept near it, and which marks of its ancestors apply.
+ */
 import type { Block, Page } from '../block/blocks.ts';
 import { mark } from './marks.ts';
 import { isProse, plain } from './prose.ts';
 
 export interface Setting {
   readonly blocks: readonly Block[];
-  /** Of each block the share that Readability kept. */
+  /** Per block the share that Readability kept. */
   readonly kept: readonly number[];
   readonly marks: readonly number[];
   readonly around: readonly Neighbourhood[];
-  /** Of all prose that was kept, the share that stands in the block's own section. */
+  /** The share of all kept prose that is in the block's own section. */
   readonly sectionShare: readonly number[];
-  /** How many elements out the one stands that holds most of the kept prose; at most 4. */
+  /** How many levels up the element with most of the kept prose is; at most 4. */
   readonly distance: readonly number[];
-  /** Of all prose on the page, the share that was kept. */
+  /** The share of all prose on the page that was kept. */
   readonly keptProse: number;
-  /** The first and the last prose that was kept. */
+  /** The first and the last kept prose. */
   readonly first: number;
   readonly last: number;
   readonly titles: ReadonlySet<string>;
   readonly counts: ReadonlyMap<string, number>;
-  /** The text that the page itself declares as the article's. */
+  /** The article text that the page itself declares. */
   readonly declared: string;
 }
 
-/** Of the words of the six nearest blocks, the shares that were kept, are prose, are links. */
+/** The shares of kept, prose and linked words among those of the six nearest blocks. */
 export interface Neighbourhood {
   readonly kept: number;
   readonly prose: number;
@@ -36,7 +38,10 @@ export interface Hints {
   readonly declared: string;
 }
 
-/** Above this share of the kept words, an element is no margin, and below that, no main part. */
+/**
+ * An element with more of the kept words is not a margin; with less than that, it is not the main
+ * part.
+ */
 const marginShareMax = 0.4;
 const mainShareMin = 0.2;
 const praise = mark.article | mark.main | mark.body;
@@ -62,7 +67,7 @@ export function settle(page: Page, kept: readonly number[], hints: Hints): Setti
   };
 }
 
-/** An element that holds much of the article cannot be its margin, whatever it is called. */
+/** An element with much of the article cannot be its margin, regardless of its name. */
 function resolveMarks({ blocks, scopes }: Page, kept: readonly number[]): number[] {
   const marks = blocks.map((block) => block.marks);
   const sums = [0];
@@ -126,7 +131,7 @@ function measureSections({ blocks, parents }: Page, kept: readonly number[]) {
   };
 }
 
-/** A section comes after the one it stands in, so one pass up and one down settle all of them. */
+/** A section comes after its parent, so one upward and one downward pass suffice. */
 function measureDistances(
   parents: readonly number[],
   own: readonly number[],

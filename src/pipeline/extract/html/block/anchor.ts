@@ -1,6 +1,5 @@
 /**
- * Links that are signs for people who point at a place: the pilcrow after a heading, `[edit]`.
- * They are no words of the page.
+ * Anchor links, such as the pilcrow after a heading or `[edit]`. They are not words of the page.
  */
 
 import type { TreeElement } from '../tree/element.ts';
@@ -10,7 +9,7 @@ import type { BlockKind } from './blocks.ts';
 const signCharactersMax = 60;
 const word = /[\p{L}\p{N}]/u;
 const namedSign = /^(?:perma(?:nent )?link|(?:direct )?link to this|anchor$|copy link)/i;
-/** In any language: brackets in a heading, around links and nothing else. */
+/** In any language: brackets in a heading that contain only links. */
 const bracketed = /^\[[^[\]]*\]$/;
 
 export function isAnchorSign(element: TreeElement, isHeading: boolean): boolean {
@@ -26,13 +25,13 @@ export function isAnchorSign(element: TreeElement, isHeading: boolean): boolean 
   return isHeading && bracketed.test(shown) && isLinked(element);
 }
 
-/** A heading that leads to its own entry in the table of contents stays a heading. */
+/** A heading that links to its entry in the table of contents stays a heading. */
 export function leadsAway(link: TreeElement, kind: BlockKind): boolean {
   if (link.getAttribute('href') === null) return false;
   return kind !== 'heading' || !isInPage(link);
 }
 
-/** No more than it takes to see that it is too long: elements nest, and texts are large. */
+/** Reads only enough to see that it is too long: elements nest, and texts are large. */
 function startOf(element: TreeElement): string {
   let text = '';
   for (let child = element.firstChild; child !== null; child = child.nextSibling) {

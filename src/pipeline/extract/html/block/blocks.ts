@@ -1,7 +1,7 @@
 /**
- * A page as a flat list of blocks: paragraphs, headings, list items, table rows, code. Each
- * carries what the rules ask about: how many of its words are links, and what the elements around
- * it say of themselves. Containers that may hold the main text are ranges of that list.
+ * A page as a flat list of blocks: paragraphs, headings, list items, table rows, code. Each has
+ * what the rules need: how many of its words are links, and the marks of its ancestors. Containers
+ * that may hold the main text are ranges of that list.
  */
 
 import { mark, marksOf } from '../article/marks.ts';
@@ -17,33 +17,33 @@ export type BlockKind = 'paragraph' | 'heading' | 'item' | 'code' | 'row';
 
 export interface Block {
   readonly kind: BlockKind;
-  /** Of a heading 1 to 6; of a list item how deep it stands. */
+  /** 1 to 6 for a heading; the nesting depth for a list item. */
   readonly level: number;
   readonly marker: string;
   readonly quote: number;
-  /** The title of a box, which is no heading. */
+  /** The title of a box, which is not a heading. */
   readonly isTitle: boolean;
   readonly language: string;
-  /** Rows of one table share it. */
+  /** Shared by the rows of one table. */
   readonly table: number;
   readonly cells: readonly string[];
   readonly text: string;
   readonly words: number;
   readonly linkedWords: number;
-  /** Of inline elements that hold nearly all of the block. */
+  /** Marks of inline elements with nearly all of the block. */
   readonly marks: number;
   readonly runs: readonly Run[];
-  /** Blocks of one section stand in the same element. */
+  /** Shared by blocks in the same element. */
   readonly section: number;
 }
 
-/** Text that no tag interrupts. A parser may hand it over as several nodes. */
+/** Text without tags in between. A parser may split it into several nodes. */
 export interface Run {
   readonly node: TreeLeaf;
   readonly text: string;
 }
 
-/** An element that says something about the blocks from `start` up to, not including, `end`. */
+/** An element with marks for the blocks from `start` up to, not including, `end`. */
 export interface Scope {
   readonly element: TreeElement;
   readonly marks: number;
@@ -54,7 +54,7 @@ export interface Scope {
 export interface Page {
   readonly blocks: readonly Block[];
   readonly scopes: readonly Scope[];
-  /** The section that each section stands in; the outermost stands in itself. */
+  /** The parent of each section; the outermost is its own parent. */
   readonly parents: readonly number[];
 }
 
@@ -70,18 +70,18 @@ const inline = new Set(
   ),
 );
 
-/** All but a single blank, so that nothing is replaced by itself. */
+/** Except a single blank, so that nothing is replaced by itself. */
 const blanks = /\s{2,}|[^\S ]/g;
 const blanksInLine = /[^\S\n]{2,}|[^\S \n]/g;
 
 const sectionTags = new Set('body div section article main td aside header footer form'.split(' '));
 
-/** Where an ordered list has got to; other lists have no place. */
+/** The counter of an ordered list; other lists have none. */
 interface List {
   place: number | undefined;
 }
 
-/** A note or a warning: the first element in it that is called its title is that. */
+/** A note or a warning: the first element in it that is named title is its title. */
 interface Box {
   isTitled: boolean;
 }
@@ -93,7 +93,7 @@ interface Context {
   readonly box: Box | undefined;
   readonly isTitle: boolean;
   readonly isCode: boolean;
-  /** Blocks within are parts of this one: the lines of a listing, the pieces of a heading. */
+  /** Blocks inside are parts of this one: the lines of a listing, the pieces of a heading. */
   readonly isOne: boolean;
   readonly language: string;
   readonly listDepth: number;
@@ -253,7 +253,7 @@ class BlockReader {
       this.#marker = name === 'li' ? nextMarker(context.list) : '';
       return { ...context, kind: 'item', level: context.listDepth };
     }
-    // A caption is no part of the first row.
+    // A caption is not part of the first row.
     if (name === 'caption') return { ...context, kind: 'paragraph', table: 0 };
     if (name === 'table') {
       this.#tables += 1;
@@ -329,7 +329,7 @@ function boxedContext(element: TreeElement, context: Context): Context {
   return { ...context, isTitle: true };
 }
 
-/** Scripts that write no spaces have about one word in two characters. */
+/** Scripts without spaces have about one word per two characters. */
 export function countWords(text: string): number {
   let count = 0;
   let isInside = false;
@@ -347,7 +347,7 @@ export function countWords(text: string): number {
   return Math.ceil(count);
 }
 
-/** Adjacent text nodes are one run: where a parser splits them says nothing. */
+/** Adjacent text nodes are one run: where a parser splits them has no meaning. */
 export function runFrom(node: TreeLeaf): Run & { readonly next: TreeNode | null } {
   let text = node.data;
   let next = node.nextSibling;

@@ -1,7 +1,7 @@
 /**
- * Boxes beside the text: notes, warnings, tips. Their title is no heading of what follows the box.
- * If the page marks it as a heading, it gets the level that no section has; if not, the box is
- * a quote, and its title bold.
+ * Boxes next to the text: notes, warnings, tips. Their title does not head the text after the box.
+ * If the page marks it as a heading, it gets the level that no section has; if not, the box is a
+ * quote, and its title bold.
  */
 
 import type { TreeElement } from '../tree/element.ts';
@@ -9,7 +9,7 @@ import { elementFrom } from '../tree/node.ts';
 import type { Block } from './blocks.ts';
 
 export const boxTitleLevel = 6;
-/** A longer box is a section, whatever it is called. */
+/** A longer box is a section, regardless of its name. */
 const boxWordsMax = 300;
 const names = [
   'note|tip|hint|warning|caution|important|attention|danger|error|notice|alert|admonition|callout',
@@ -33,11 +33,11 @@ export function isBoxTitle(blocks: readonly Block[], element: TreeElement, from:
   return words > 0 && words <= boxWordsMax;
 }
 
-/** How far down the first of a box's elements its title is looked for. */
+/** How deep in the first element of a box its title is searched for. */
 const titleDepthMax = 5;
 const titleName = /(?:^|[\s_-])(?:title|heading)(?:\s|$)/i;
 
-/** Whether an element is a box whose title is no heading, but called a title. */
+/** Whether an element is a box whose title is named so, but not a heading. */
 export function isTitledBox(element: TreeElement): boolean {
   if (!isBox(element)) return false;
   let inner = elementFrom(element.firstChild);

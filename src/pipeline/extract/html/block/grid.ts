@@ -1,14 +1,14 @@
 /**
- * Whether a table holds values, or lays out a page. Many generators wrap every cell in a paragraph,
+ * Whether a table contains data or lays out a page. Many generators wrap every cell in a paragraph,
  * so blocks in cells alone do not make a layout: long cells and a single column do.
  */
 import type { TreeElement } from '../tree/element.ts';
 import { isElement, isText } from '../tree/node.ts';
 
-/** They have a structure that a row cannot hold. */
+/** Their structure does not fit into a row. */
 const layoutTags = new Set('table h1 h2 h3 h4 blockquote pre form'.split(' '));
 const blockTags = new Set('p div ul ol'.split(' '));
-/** About a hundred words: what is longer is a text, not a value. */
+/** About a hundred words: anything longer is a text, not a value. */
 const cellCharactersMax = 600;
 
 interface Seen {

@@ -1,6 +1,6 @@
 /**
- * Blocks within one block: a listing whose lines are elements of their own, and a heading that is
- * laid out with several. To a reader each is one.
+ * Blocks within one block: a listing whose lines are separate elements, and a heading laid out with
+ * several. To a reader each is one.
  */
 import type { TreeElement } from '../tree/element.ts';
 import { elementFrom, isElement, isText } from '../tree/node.ts';
@@ -9,13 +9,13 @@ const listing =
   /(?:^|[\s_-])(?:fragment|highlight|code|codehilite|source|sourcecode|listing)(?:[\s_-]|$)/i;
 const line = /(?:^|\s)(?:code-?)?line(?:\s|$)/i;
 const lineNumber = /(?:^|\s)(?:line-?no|line-?nos|line-?numbers?|ln)(?:\s|$)/i;
-/** Lines may stand in elements that can be folded. */
+/** Lines may be in foldable elements. */
 const foldsMax = 3;
-/** What is longer is a page in a heading that nobody closed. */
+/** Longer content is a page inside an unclosed heading. */
 const headingCharactersMax = 400;
 const headingDepthMax = 8;
 
-/** Whether an element is called a listing, and the first that stands in it a line. */
+/** Whether an element is named like a listing, and its first child like a line. */
 export function isListing(element: TreeElement): boolean {
   if (element.localName !== 'div' || !listing.test(classOf(element))) return false;
   let inner = elementFrom(element.firstChild);
@@ -30,12 +30,12 @@ export function isLineNumber(element: TreeElement): boolean {
   return lineNumber.test(classOf(element));
 }
 
-/** Whether all that stands in a heading can be its words. */
+/** Whether all content of a heading can be its words. */
 export function isOneHeading(heading: TreeElement): boolean {
   return measure(heading, headingCharactersMax, headingDepthMax) >= 0;
 }
 
-/** How many of the characters that are left an element leaves; negative if it needs more. */
+/** How many of the remaining characters an element leaves; negative if it needs more. */
 function measure(element: TreeElement, left: number, depth: number): number {
   if (depth === 0) return -1;
   let rest = left;

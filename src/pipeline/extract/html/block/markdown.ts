@@ -1,4 +1,4 @@
-/** Blocks as Markdown, and as plain text. Links are their words: addresses do not help search. */
+/** Blocks as Markdown and as plain text. Links become their words: addresses do not help search. */
 import type { Block } from './blocks.ts';
 
 export function toMarkdown(blocks: readonly Block[]): string {
@@ -74,7 +74,7 @@ function prefixOf({ quote }: Block): string {
   return '> '.repeat(Math.min(quote, 3));
 }
 
-/** What would read as a heading, a quote or a fence, and is none. */
+/** Escapes text that would read as a heading, a quote or a fence. */
 function escaped(text: string): string {
   return text.replace(/^(?=#{1,6}\s|>|`{3})/gm, '\\');
 }

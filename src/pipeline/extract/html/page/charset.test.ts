@@ -4,7 +4,7 @@ import { decodeHtml } from './charset.ts';
 
 const latin = (text: string) => Buffer.from(text, 'latin1');
 
-test('UTF-8 is read as UTF-8, whatever the page declares', () => {
+test('UTF-8 is read as UTF-8 despite another declaration', () => {
   const page = '<meta charset="iso-8859-1"><p>Grüße</p>';
   assert.equal(decodeHtml(Buffer.from(page)), page);
 });
@@ -17,7 +17,7 @@ test('other bytes are read as the page declares', () => {
   assert.equal(decodeHtml(bytes), '<meta charset="windows-1251"><p>Пр');
 });
 
-test('what the server declares goes before what the page declares', () => {
+test('the declaration of the server has priority over that of the page', () => {
   const bytes = Buffer.concat([latin('<meta charset="koi8-r">'), Buffer.from([0xcf, 0xf0])]);
   assert.equal(decodeHtml(bytes, 'windows-1251'), '<meta charset="koi8-r">Пр');
 });

@@ -1,12 +1,12 @@
 /**
- * Bytes to text: UTF-8 if they are that, else what the page declares. Where the declaration does
- * not fit the bytes, they are read as the charset in which they look most like a language.
+ * Bytes to text: UTF-8 if valid, else the charset that the page declares. If the declaration does
+ * not fit the bytes, the charset in which they look most like a language.
  */
 import { guessCharset } from '../../format/text/guess-charset.ts';
 
 const declaredIn = 4096;
 const webHabit = 'windows-1252';
-/** Fewer bytes beyond ASCII than these say nothing about a language. */
+/** Fewer non-ASCII bytes are not enough to guess a language. */
 const tellingBytesMin = 16;
 
 export function decodeHtml(bytes: Uint8Array, declared?: string): string {
@@ -26,7 +26,7 @@ function isTelling(bytes: Uint8Array): boolean {
   return high >= tellingBytesMin;
 }
 
-/** Strict, so that a wrong declaration is passed over; an unknown one counts as none. */
+/** Strict: undefined if the declaration is wrong; an unknown one counts as absent. */
 function tryDecode(bytes: Uint8Array, label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {

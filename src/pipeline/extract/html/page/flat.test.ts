@@ -5,7 +5,7 @@ import { flatten } from './flat.ts';
 
 const textOf = (html: string): string => flatten(html).text.trim();
 
-/** What goes in, and what must come out. */
+/** Input, and expected output. */
 const samples: readonly (readonly [what: string, html: string, text: string])[] = [
   ['paragraphs are apart', '<p>One</p><p>Two</p>', 'One\n\nTwo'],
   ['headings keep their level', '<h1>A</h1><h3>B</h3>', '# A\n\n### B'],
@@ -47,11 +47,11 @@ describe('HTML as Markdown', () => {
     assert.equal(flatten('<p>x</p>').title, undefined);
   });
 
-  test('an unclosed tag loses nothing that stands before it', () => {
+  test('an unclosed tag loses no text before it', () => {
     assert.match(textOf('<p>One</p><p'), /^One/);
   });
 
-  test('a character that is half of one is not let in', () => {
+  test('a lone surrogate is removed', () => {
     assert.ok(textOf('<p>a&#xD800;b</p>').isWellFormed());
   });
 });

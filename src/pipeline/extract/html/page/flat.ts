@@ -1,7 +1,7 @@
 /**
- * HTML to Markdown in one pass over the tags: headings, paragraphs, lists; scripts, styles and
- * navigation left out. No tree is built, so no nesting, however deep, costs more than its length:
- * this reads the pages that are too deep or too large for the tree.
+ * HTML to Markdown in one pass over the tags: headings, paragraphs, lists; without scripts, styles
+ * and navigation. No tree is built, so deep nesting costs nothing extra: this reads pages that are
+ * too deep or too large for the tree.
  */
 import { scan } from './scan.ts';
 
@@ -71,7 +71,7 @@ function tidy(text: string): string {
 }
 
 /**
- * A block that ends separates what follows; a list item or a cell does so by the next one's start.
+ * The end of a block separates the next text; list items and cells are separated by the next start.
  */
 function closing(tag: string): string {
   return (breaks[tag] ?? '').startsWith('\n\n') ? '\n\n' : '';

@@ -1,4 +1,4 @@
-/** JSON-LD: what a page declares of its article. Anything may be in it, so all is bounded. */
+/** JSON-LD: the page's declaration of its article. Untrusted, so everything is bounded. */
 import type { TreeDocument } from '../tree/document.ts';
 
 export interface Declaration {

@@ -16,7 +16,7 @@ for (const [language, text] of Object.entries(texts)) {
   test(`recognises ${language}`, () => assert.equal(languageOf(undefined, text), language));
 }
 
-test('believes what the page declares, without its region', () => {
+test('uses the declared language, without its region', () => {
   assert.equal(languageOf('pt-BR', texts.en ?? ''), 'pt');
 });
 

@@ -1,4 +1,4 @@
-/** The language of a text: what the page says, else a guess by its most frequent small words. */
+/** The language of a text: as declared, else guessed by its most frequent small words. */
 const smallWords: Readonly<Record<string, string>> = {
   en: 'the and of to in is that for with was on are as it by this be from have not',
   de: 'der die und das ist nicht mit den von sich ein eine auch für auf dem des zu im es',

@@ -1,4 +1,4 @@
-/** What a page says about itself in its head: meta elements, JSON-LD, times and links. */
+/** The metadata of a page: meta elements, JSON-LD, times and links. */
 
 import { plain } from '../article/prose.ts';
 import type { TreeDocument } from '../tree/document.ts';
@@ -13,16 +13,16 @@ export interface Metadata {
   readonly description: string | undefined;
   readonly site: string | undefined;
   readonly type: string | undefined;
-  /** Each form in which the title may stand in the text. */
+  /** Each form in which the title may occur in the text. */
   readonly titles: readonly string[];
-  /** The article's text, as JSON-LD gives it. */
+  /** The article's text, as given in JSON-LD. */
   readonly declared: string;
 }
 
 const metaElementsMax = 500;
 const valueCharactersMax = 1000;
 
-/** For each field the names it goes by, the most telling first. */
+/** The names of each field, the most reliable first. */
 const names = {
   title: ['og:title', 'twitter:title', 'headline', 'dc.title', 'title'],
   author: ['author', 'article:author', 'dc.creator', 'parsely-author', 'sailthru.author'],
@@ -106,7 +106,7 @@ function firstOf<Value>(values: readonly (Value | undefined)[]): Value | undefin
   return values.find((value) => value !== undefined);
 }
 
-/** A tab's title often ends, or begins, with the site's name; the page's heading does not. */
+/** A tab title often starts or ends with the site's name; the page's heading does not. */
 function withoutSite(title: string, heading: string | undefined): string {
   const parts = title.replace(/\s+/g, ' ').split(/ [|–—·»:-] /);
   if (heading !== undefined) {
@@ -118,7 +118,7 @@ function withoutSite(title: string, heading: string | undefined): string {
   return longest.split(' ').length >= 3 ? longest : title;
 }
 
-/** An address is where the author's page is, not who it is. */
+/** A URL is the author's page, not a name. */
 function authorOf(candidates: readonly (string | undefined)[]): string | undefined {
   const author = candidates.find((text) => text !== undefined && !/^https?:|@/.test(text));
   return author?.replace(/^(?:by|von|par|por|di|client)\s+/i, '');
@@ -138,7 +138,7 @@ function canonicalOf(document: TreeDocument, url: string | undefined): string | 
   return resolved.protocol.startsWith('http') ? resolved.href : undefined;
 }
 
-/** Whether the title begins or ends with the heading, and a sign stands between it and the rest. */
+/** Whether the title starts or ends with the heading, with a separator in between. */
 function isSetOff(heading: string, title: string): boolean {
   if (title.startsWith(heading))
     return /^\s*([^\p{L}\p{N}\s]|$)/u.test(title.slice(heading.length));

@@ -16,7 +16,7 @@ test('tags and text come in order, names in small letters', () => {
   assert.deepEqual(read('a<P>b</P >c<br/>'), ['a', '<p>', 'b', '</p>', 'c', '<br>']);
 });
 
-test('a bracket inside a quoted value ends no tag', () => {
+test('a bracket inside a quoted value does not end a tag', () => {
   assert.deepEqual(read('<a title="1 > 0">x</a>'), ['<a>', 'x', '</a>']);
 });
 

@@ -1,13 +1,13 @@
 /**
- * HTML as a stream of tags and text, in one pass without a tree: what it costs grows with its
- * length and with nothing else. It serves to measure a page before a tree is built of it, and to
- * read the pages that no tree should be built of.
+ * HTML as a stream of tags and text, in one pass without a tree: the cost depends only on the
+ * length. Used to measure a page before a tree is built, and to read pages that are too large for a
+ * tree.
  */
 export interface Tag {
   readonly name: string;
   readonly isClosing: boolean;
   readonly isSelfClosing: boolean;
-  /** Where the tag stands in the source. */
+  /** The position of the tag in the source. */
   readonly start: number;
   readonly end: number;
 }
@@ -69,7 +69,7 @@ function endOfName(html: string, from: number): number {
   return end;
 }
 
-/** A `>` inside a quoted value ends no tag; a quote that is never closed takes the rest with it. */
+/** A `>` inside a quoted value does not end a tag; an unclosed quote extends to the end. */
 function endOfTag(html: string, from: number): number {
   let isValue = false;
   for (let place = from; place < html.length; place += 1) {
@@ -92,7 +92,7 @@ interface Raw extends Scanner {
   readonly name: string;
 }
 
-/** Inside these, nothing is a tag but their own end. */
+/** Inside these, only their own end is a tag. */
 function readRaw(html: string, from: number, { name, onText, onTag }: Raw): number {
   const closing = new RegExp(`</${name}`, 'gi');
   closing.lastIndex = from;

@@ -1,10 +1,10 @@
 /**
- * A page without what no rule reads: scripts, styles, drawings, comments, emphasis, space between
- * blocks, and most attributes. The tree keeps a node for each, so this halves what a page costs.
+ * Removes what no rule reads: scripts, styles, drawings, comments, emphasis, space between blocks,
+ * and most attributes. The tree has a node for each, so this halves the cost of a page.
  */
 import { scan } from './scan.ts';
 
-/** Dropped with all that is inside; without an end, only the tag itself is dropped. */
+/** Dropped with their content; without an end tag, only the tag itself is dropped. */
 const dropped = new Set(
   'style noscript template svg object canvas video audio select iframe math'.split(' '),
 );
@@ -70,7 +70,7 @@ function isDeclaration(html: string, start: number, end: number): boolean {
   );
 }
 
-/** An end that was not found once is not searched for again: one pass stays one pass. */
+/** A missing end is not searched for again: this keeps it one pass. */
 function hasEnd(html: string, name: string, from: number, endless: Set<string>): boolean {
   if (endless.has(name)) return false;
   const closing = new RegExp(`</${name}`, 'gi');
@@ -94,7 +94,7 @@ function slimTag(name: string, tag: string): string {
   return `<${name}${attributes}>`;
 }
 
-/** Of a link it matters that it is one, and whether it stays on the page. */
+/** Only whether it is a link, and whether it stays on the page, matters. */
 function slimHref(value: string): string {
   return /^["']?#/.test(value) ? '"#x"' : '"/"';
 }

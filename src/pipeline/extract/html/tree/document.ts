@@ -1,4 +1,4 @@
-/** A page as a tree. htmlparser2 reads the markup: what closes what, and which entity is what. */
+/** A page as a tree. htmlparser2 parses the markup: implied end tags and entities. */
 import { Parser } from 'htmlparser2';
 import { TreeElement } from './element.ts';
 import { TreeLeaf } from './leaf.ts';
@@ -14,7 +14,7 @@ import {
 } from './node.ts';
 import { findAll, findByName, findFirst } from './selector.ts';
 
-/** Links are resolved against it, and nobody reads the result: any address that is one will do. */
+/** The base of links; the result is not used, so any valid address will do. */
 const address = 'http://page.invalid/';
 
 export class TreeDocument {
@@ -31,7 +31,7 @@ export class TreeDocument {
     return elementFrom(this.firstChild);
   }
 
-  /** The first element of the page. Where a page has none, it is given an empty one. */
+  /** The first element of the page. If a page has none, an empty one is added. */
   get head(): TreeElement | null {
     const root = this.documentElement;
     if (root === null) return null;
@@ -39,7 +39,7 @@ export class TreeDocument {
     return first?.tagName === 'HEAD' ? first : this.#add('head', root, root.firstChild);
   }
 
-  /** The element after the head. Where another stands there, an empty body comes before it. */
+  /** The element after the head. If it is another element, an empty body is inserted before it. */
   get body(): TreeElement | null {
     const { documentElement: root, head } = this;
     if (root === null || head === null) return null;

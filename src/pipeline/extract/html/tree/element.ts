@@ -1,6 +1,6 @@
 /**
- * An element, with what Readability and the rules ask of one. The names are those of the DOM, since
- * Readability was written for a browser's.
+ * An element, with what Readability and the rules need. The names are those of the DOM, since
+ * Readability was written for a browser.
  */
 import type { TreeDocument } from './document.ts';
 import {
@@ -42,7 +42,7 @@ export class TreeElement {
   nextSibling: TreeNode | null = null;
   firstChild: TreeNode | null = null;
   lastChild: TreeNode | null = null;
-  /** Readability keeps its score here: there from the start, all elements have one shape. */
+  /** Readability stores its score here: declared up front, so that all elements have one shape. */
   readability: unknown = undefined;
   readonly #attributes: Record<string, string>;
 
@@ -128,7 +128,7 @@ export class TreeElement {
     return Object.keys(this.#attributes);
   }
 
-  /** What is inherited by every object is no string: only what the page says is. */
+  /** Only own properties: inherited ones of Object are not attributes. */
   getAttribute(name: string): string | null {
     const value = this.#attributes[name];
     return typeof value === 'string' ? value : null;
@@ -182,13 +182,13 @@ export class TreeElement {
   }
 }
 
-/** An attribute never changes, so it is its own copy. */
+/** An attribute is immutable, so it is its own copy. */
 function attributeOf(name: string, value: string): TreeAttribute {
   const attribute: TreeAttribute = { name, value, cloneNode: () => attribute };
   return attribute;
 }
 
-/** The last rule wins. Names and values count as they are written. */
+/** The last rule wins. Names and values are used as written. */
 function readStyle(style: string): TreeStyle {
   const found = { display: '', visibility: '' };
   for (const rule of style.split(';')) {

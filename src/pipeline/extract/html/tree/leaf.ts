@@ -1,4 +1,4 @@
-/** Text, or a comment, which parts the text around it. */
+/** Text, or a comment, which splits the text around it. */
 import { type nodeTypes, removeNode, type TreeNode, type TreeParent } from './node.ts';
 
 const noChildren: readonly TreeNode[] = Object.freeze([]);

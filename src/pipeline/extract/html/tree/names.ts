@@ -1,7 +1,4 @@
-/**
- * What the elements of a page are called and asked for by. Such texts are few and elements many, so
- * each is worked out but once a page.
- */
+/** Caches derived names and selectors per page: there are few distinct ones and many elements. */
 import { readSelector, type Selector } from './selector.ts';
 
 export class TreeNames {
@@ -13,7 +10,7 @@ export class TreeNames {
     return once(this.#capitals, name, (text) => text.toUpperCase());
   }
 
-  /** The names of classes, each but once, with one blank between two. */
+  /** Distinct class names, separated by one blank. */
   tidy(classes: string): string {
     return once(this.#tidied, classes, tidyTokens);
   }

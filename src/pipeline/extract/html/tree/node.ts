@@ -1,6 +1,6 @@
 /**
- * How the nodes of a page hang together. Each knows its parent and its neighbours, and a parent its
- * first and last child, so that moving a node costs the same wherever it stands.
+ * The links between the nodes of a page. Each has its parent and siblings, and a parent its first
+ * and last child, so that moving a node takes constant time.
  */
 import type { TreeDocument } from './document.ts';
 import type { TreeElement } from './element.ts';
@@ -19,7 +19,7 @@ export function isText(node: TreeNode): node is TreeLeaf {
   return node.nodeType === nodeTypes.text;
 }
 
-/** Before `next`, or at the end. A node that stands elsewhere is taken from there. */
+/** Before `next`, or at the end. A node that is elsewhere is removed from there. */
 export function insertNode(parent: TreeParent, node: TreeNode, next: TreeNode | null): void {
   if (node.parentNode !== null) removeNode(node);
   const previous = next === null ? parent.lastChild : next.previousSibling;
@@ -44,14 +44,14 @@ export function removeNode(node: TreeNode): void {
   node.nextSibling = null;
 }
 
-/** The new one may be what stood after the old one: then its place is where it is. */
+/** The new node may be the next sibling of the old one: then it stays in place. */
 export function replaceNode(parent: TreeParent, node: TreeNode, replaced: TreeNode): void {
   const next = replaced.nextSibling;
   removeNode(replaced);
   if (node !== next) insertNode(parent, node, next);
 }
 
-/** What comes next in the order of the page, as long as it stands inside `root`. */
+/** The next node in document order, as long as it is inside `root`. */
 export function nodeAfter(node: TreeNode, root: TreeParent): TreeNode | null {
   if (node.firstChild !== null) return node.firstChild;
   let place: TreeNode = node;

@@ -1,7 +1,7 @@
 /**
- * Readability was written for a browser's tree. Here each property that it asks of ours and that is
- * not there is an error, where JavaScript would go on with `undefined`: a Readability that asks for
- * more is found out here, and not by worse texts.
+ * Readability was written for a browser's tree. Here, a missing property that it reads is an error,
+ * where JavaScript would continue with `undefined`: a Readability version that needs more is
+ * detected here, and not by worse texts.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { parseTree, TreeDocument } from './document.ts';
 import { TreeElement } from './element.ts';
 import { TreeLeaf } from './leaf.ts';
 
-/** What it asks to learn what kind of node it has, and what it writes itself before. */
+/** Properties that it reads to distinguish node types, or writes itself before. */
 const mayBeAbsent: readonly (readonly [prototype: object, names: readonly string[]])[] = [
   [TreeElement.prototype, ['__JSDOMParser__', '_readabilityDataTable']],
   [TreeLeaf.prototype, ['__JSDOMParser__', 'tagName']],
@@ -49,7 +49,7 @@ function read(html: string): string | undefined {
   );
 }
 
-/** Name, body, and what must be in the result, or must not. */
+/** Name, body, and what the result must or must not contain. */
 const pages: readonly (readonly [what: string, body: string, kept: RegExp, dropped?: RegExp])[] = [
   ['paragraphs beside menus', `<nav class="menu">Home</nav>${prose.repeat(4)}`, /ferry/, /Home/],
   [
@@ -156,7 +156,7 @@ const pages: readonly (readonly [what: string, body: string, kept: RegExp, dropp
   ],
 ];
 
-describe('Readability finds in the tree all that it asks for', () => {
+describe('Readability finds everything it needs in the tree', () => {
   for (const [what, body, kept, dropped] of pages) {
     test(what, () => {
       const text = read(`<body>${body}</body>`);
@@ -192,7 +192,7 @@ describe('Readability finds in the tree all that it asks for', () => {
     assert.match(read(`<body>${prose.repeat(4)}</body></html><script>x</script>`) ?? '', /ferry/);
   });
 
-  test('so that what it would ask for in vain is an error', () => {
+  test('and a missing property is an error', () => {
     const element = parseTree('').createElement('p');
     assert.throws(() => Reflect.get(element, 'innerText'), /the tree has no innerText/);
   });

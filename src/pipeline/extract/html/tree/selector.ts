@@ -1,28 +1,28 @@
 /**
- * The few kinds of selectors that are asked for: names, attributes, names with an attribute, and
- * lists of these. Any other is refused, so that whoever asks for more hears of it.
+ * The few supported kinds of selectors: names, attributes, names with an attribute, and lists of
+ * these. Any other throws, so that a new use is noticed.
  */
 import type { TreeElement } from './element.ts';
 import { nodeAfter, nodeTypes, type TreeNode, type TreeParent } from './node.ts';
 
 export interface Selector {
-  /** In capitals, as elements have them. */
+  /** In capitals, like element names. */
   readonly names: ReadonlySet<string>;
   readonly conditions: readonly Condition[];
 }
 
 interface Condition {
-  /** Any name, if there is none. */
+  /** Undefined matches any name. */
   readonly name: string | undefined;
   readonly attribute: string;
-  /** Any value, if there is none. */
+  /** Undefined matches any value. */
   readonly value: string | undefined;
 }
 
 const namePattern = /^[a-z][a-z0-9-]*$/i;
 const conditionPattern = /^([a-z][a-z0-9-]*)?\[([a-z:-]+)(?:=(?:"([^"]*)"|([\w-]+)))?\]$/i;
 
-/** HTML compares the values of these without regard to case. */
+/** HTML compares the values of these case-insensitively. */
 const caselessAttributes = new Set(['rel', 'type']);
 
 export function findAll(root: TreeParent, selector: Selector): TreeElement[] {
@@ -41,8 +41,8 @@ export function findFirst(root: TreeParent, selector: Selector): TreeElement | n
 }
 
 /**
- * Elements that Readability makes of others have names in capitals, and it does not find those by
- * a small name: the weights of the rules were fitted to that.
+ * Elements that Readability creates have names in capitals, and it does not find those by a
+ * lower-case name: the weights of the rules were fitted to that.
  */
 export function findByName(root: TreeParent, name: string): TreeElement[] {
   if (!namePattern.test(name)) throw new Error(`no element can be asked for as ${name}`);

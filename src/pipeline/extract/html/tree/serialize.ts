@@ -1,4 +1,4 @@
-/** The markup of a tree: parsed again, it gives the same tree. */
+/** The markup of a tree: parsing it gives the same tree. */
 import type { TreeElement } from './element.ts';
 import type { TreeLeaf } from './leaf.ts';
 import { nodeTypes, type TreeNode, type TreeParent } from './node.ts';

@@ -11,7 +11,7 @@ function bodyOf(html: string): TreeElement {
   return body;
 }
 
-/** What goes in, and the markup of the tree that is made of it. */
+/** Input, and the markup of the resulting tree. */
 const parsed: readonly (readonly [what: string, html: string, markup: string])[] = [
   [
     'a paragraph ends where the next begins',
@@ -57,7 +57,7 @@ describe('markup becomes a tree', () => {
     assert.equal(bodyOf('<p id=x>a<b>b</b><!-- no -->c</p>d').textContent, 'abcd');
   });
 
-  test('a tag that the page ends in is no element', () => {
+  test('a tag that is cut off by the end of the page is not an element', () => {
     assert.equal(parseTree('<html><body><p>a<div class="b').body?.innerHTML, '<p>a</p>');
   });
 });
@@ -77,7 +77,7 @@ describe('a page that lacks a part is given an empty one', () => {
   });
 });
 
-test('what stands after the end of the page can be replaced and removed', () => {
+test('content after the end of the page can be replaced and removed', () => {
   const document = parseTree('<html></html><p>a</p>b');
   const paragraph = document.querySelector('p');
   assert.ok(paragraph);
@@ -92,7 +92,7 @@ test('the title is that of the head', () => {
   assert.equal(parseTree(html).title, 'a & b');
 });
 
-describe('what an element says of itself', () => {
+describe('the attributes of an element', () => {
   const first = (html: string): TreeElement => {
     const element = bodyOf(html).firstElementChild;
     assert.ok(element);
@@ -106,7 +106,7 @@ describe('what an element says of itself', () => {
     assert.equal(element.getAttribute('class'), 'c d');
   });
 
-  test('what every object has is no attribute', () => {
+  test('inherited object properties are not attributes', () => {
     const element = first('<p>');
     assert.equal(element.getAttribute('constructor'), null);
     assert.equal(element.hasAttribute('toString'), false);
@@ -128,7 +128,7 @@ describe('what an element says of itself', () => {
     assert.deepEqual([copy.hasAttribute('hidden'), copy.id], [true, 'a']);
   });
 
-  test('of its style whether it is shown, and the last rule wins', () => {
+  test('the style gives its visibility, and the last rule wins', () => {
     const style = 'color: red; display:block; display : none ;visibility:hidden; x';
     assert.deepEqual(
       { ...first(`<p style="${style}">`).style },
@@ -190,7 +190,7 @@ describe('elements are found', () => {
   });
 });
 
-test('nodes that are moved at random are where they were put, as in a list', () => {
+test('randomly moved nodes are where they were put, as in a list', () => {
   const seed = randomInt(2 ** 31);
   let state = seed;
   const chance = (below: number) => {
