@@ -1,6 +1,6 @@
-// Runs before the npm scripts, on whatever Node is there, with nothing installed yet: brings
-// node_modules in line with package-lock.json, and is silent when it already is. With `--omit=dev`
-// what only developers need may be absent, and is not installed.
+// Runs before the npm scripts, on any Node version, with nothing installed yet: brings node_modules
+// in line with package-lock.json, and is silent if it already is. With `--omit=dev`, development
+// packages may be absent, and are not installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -11,7 +11,7 @@ const onlyToRun = process.argv.includes('--omit=dev');
 
 if (!isInstalled()) install();
 
-/** npm records in node_modules/.package-lock.json what it has installed, as its last act. */
+/** npm writes node_modules/.package-lock.json as its last step. */
 function isInstalled() {
   const node = process.platform === 'win32' ? 'node.exe' : 'node';
   if (!existsSync(`${root}node_modules/node/bin/${node}`)) return false;
@@ -20,7 +20,7 @@ function isInstalled() {
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '' || (onlyToRun && (entry.dev || entry.devOptional))) return true;
     const found = present[path];
-    // What is optional and absent belongs to another platform.
+    // A missing optional package belongs to another platform.
     return found === undefined ? entry.optional === true : found.version === entry.version;
   });
 }

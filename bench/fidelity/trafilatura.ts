@@ -1,4 +1,4 @@
-/** The Python package as a peer, in a virtual environment of its own below the cache folder. */
+/** The Python package as a peer, in its own virtual environment in the cache folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder, run } from './debian.ts';
 
 export const trafilaturaVersion = '2.3.1';
-/** Its dependency asks for an extra of lxml that newer versions of lxml call differently. */
+/** Its dependency requires an extra of lxml that newer versions have renamed. */
 const requirements = [`trafilatura==${trafilaturaVersion}`, 'lxml-html-clean==0.4.6'];
 const script = fileURLToPath(new URL('../peers/trafilatura-peer.py', import.meta.url));
 

@@ -30,7 +30,7 @@ describe('chunks of a long table', () => {
   test('have it after text, below a heading and without outer bars', () => {
     for (const before of [
       '# Prices',
-      ...Array.from({ length: 20 }, (_, n) => 'Go on. '.repeat(n)),
+      ...Array.from({ length: 20 }, (_, n) => 'Do so. '.repeat(n)),
     ]) {
       for (const chunk of chunksOf(`${before}\n\n${table}`)) {
         assert.equal(chunk.includes(header), chunk.includes(`${header}\n| part`), chunk);

@@ -1,7 +1,7 @@
 /**
- * Anthropic's message batches. A batch takes no name of ours, and its list does not say what was
- * asked: after a crash between its answer and our commit it cannot be known again, and the next
- * attempt begins a second one.
+ * Anthropic's message batches. A batch takes no name of ours, and its list does not show the
+ * requests: after a crash between its response and our commit it cannot be recognized, and the next
+ * try submits a second one.
  */
 import type { JsonObject } from '../../../kernel/provider-state.ts';
 import {
@@ -26,7 +26,7 @@ import { gatherLines } from '../gather.ts';
 
 const batches = '/v1/messages/batches';
 
-/** The interface wants a bound on each answer, and models differ in what they take. */
+/** The interface requires a token limit per response, and models differ in their maximum. */
 export function anthropicBatches(endpoint: Endpoint, answerTokens: number): BatchProvider {
   return {
     name: 'ANTHROPIC',
@@ -42,7 +42,7 @@ export function anthropicBatches(endpoint: Endpoint, answerTokens: number): Batc
         custom_id: request.custom_id,
         params: { max_tokens: answerTokens, ...paramsOf(model, request) },
       }));
-      // The lines are objects already: with commas between them they are the list.
+      // The lines are JSON objects: joined by commas they are the list.
       const list = Buffer.from(lines).toString().trimEnd().replaceAll('\n', ',');
       const body = new TextEncoder().encode(`{"requests":[${list}]}`);
       const headers = { 'content-type': 'application/json' };
@@ -61,7 +61,7 @@ export function anthropicBatches(endpoint: Endpoint, answerTokens: number): Batc
   };
 }
 
-/** An answer of a given form is asked for as the input of a tool that must be used. */
+/** Structured output is requested as the input of a mandatory tool. */
 function paramsOf(model: string | undefined, request: BatchRequest): JsonObject {
   const { instruction, input, schema, schema_name: name = 'answer' } = request;
   return {
@@ -87,7 +87,7 @@ async function poll(
     const status = textOf(answer.processing_status);
     if (status === 'in_progress' || status === 'canceling') return { said: 'running' };
     if (status !== 'ended') return { said: 'unknown', detail: status };
-    // It ends in one way only: what became of each request stands in its line.
+    // There is a single end state: each line has the result of its request.
     const link = textOf(answer.results_url);
     return { said: 'completed', results: () => resultsOf(endpoint, link, signal) };
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * OpenAI batches: the requests are uploaded as a file of lines, the answers come as another, and
- * those that failed as a third. A batch carries our token in its metadata, and is found again by
- * it in the list.
+ * OpenAI batches: the requests are uploaded as a file of lines, the responses come as another, and
+ * failed ones as a third. A batch has our token in its metadata, and is recognized by it in the
+ * list.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
@@ -57,7 +57,7 @@ export function openaiBatches(endpoint: Endpoint): BatchProvider {
       for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
         const answer = await endpoint.json(`/batches?limit=100${after}`, { signal });
         const batches = listOf(answer.data);
-        // One that failed was never begun, and is not charged: it may be submitted again.
+        // A failed batch never ran and is not charged: it may be submitted again.
         const found = batches.find(
           ({ metadata, status }) => objectOf(metadata).pawl_token === token && status !== 'failed',
         );
@@ -175,7 +175,7 @@ function bodyOf({ taskType, model }: NewBatchJob, request: BatchRequest): JsonOb
   };
 }
 
-/** What failed for a while may go well the next time; what was refused stays refused. */
+/** Temporary failures may succeed next time; refusals are final. */
 const unbegun: readonly unknown[] = ['batch_expired', 'batch_cancelled'];
 const retryable = /^(?:408|409|425|429|5\d\d)$/;
 
@@ -201,7 +201,7 @@ function lineOf(line: JsonObject, taskType: string): ResultLine {
   return { id, isOk: false, error: value, isRetryable: false };
 }
 
-/** The answer, or what is wrong with it. */
+/** The response, or what is wrong with it. */
 function answerOf(body: JsonObject): JsonObject | string {
   const [choice] = listOf(body.choices);
   const message = objectOf(choice?.message);
