@@ -13,11 +13,11 @@ const requirements = [`trafilatura==${trafilaturaVersion}`, 'lxml-html-clean==0.
 const script = fileURLToPath(new URL('../peers/trafilatura-peer.py', import.meta.url));
 
 export interface Trafilatura {
-  ask(question: { readonly html: string; readonly recall: boolean }): Promise<TrafilaturaAnswer>;
+  ask(question: { readonly html: string; readonly recall: boolean }): Promise<TrafilaturaResult>;
   close(): void;
 }
 
-export interface TrafilaturaAnswer {
+export interface TrafilaturaResult {
   readonly markdown: string;
   readonly title: string;
   readonly ms: number;
@@ -54,7 +54,7 @@ export function startTrafilatura(): Trafilatura {
       if (!stdin.write(`${JSON.stringify(question)}\n`)) await once(stdin, 'drain');
       const { value, done } = await answers.next();
       if (done) throw new Error('trafilatura ended before it answered');
-      return JSON.parse(value) as TrafilaturaAnswer;
+      return JSON.parse(value) as TrafilaturaResult;
     },
     close: () => stdin.end(),
   };

@@ -7,7 +7,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Reading } from './reading.ts';
 
-export type Answer = { readonly readings: readonly Reading[] } | { readonly failure: string };
+export type ChildResponse =
+  | { readonly readings: readonly Reading[] }
+  | { readonly failure: string };
 
 /** A hundred thousand documents, on a slow and busy machine. */
 const timeoutMs = 1_200_000;
@@ -17,7 +19,7 @@ export async function ask(
   file: URL,
   request: object,
   nodeFlags: readonly string[] = [],
-): Promise<Answer> {
+): Promise<ChildResponse> {
   const args = [...nodeFlags, fileURLToPath(file), JSON.stringify(request)];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],

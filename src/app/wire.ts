@@ -39,7 +39,7 @@ import { allowedHosts } from '../pipeline/fetch/address.ts';
 import { ChromiumRenderer } from '../pipeline/fetch/browser/browser.ts';
 import { findBrowser } from '../pipeline/fetch/browser/launch.ts';
 import type { RenderWhen } from '../pipeline/fetch/browser/render.ts';
-import type { Rendering } from '../pipeline/fetch/browser/shown.ts';
+import type { Rendering } from '../pipeline/fetch/browser/visible-page.ts';
 import { type Fetcher, httpFetcher } from '../pipeline/fetch/http/http.ts';
 import { httpPost, type Post } from '../pipeline/fetch/http/post.ts';
 import { checkTarget } from '../pipeline/fetch/http/resolve.ts';

@@ -9,7 +9,7 @@ import type { World } from '../../kernel/world.ts';
 import { type Log, makeLog } from '../../observe/log.ts';
 import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import type { ProcessParser } from '../../pipeline/extract/process/process-parser.ts';
-import type { Rendering } from '../../pipeline/fetch/browser/shown.ts';
+import type { Rendering } from '../../pipeline/fetch/browser/visible-page.ts';
 import type { Fetcher } from '../../pipeline/fetch/http/http.ts';
 import { Preview } from '../../pipeline/preview.ts';
 import type { Database } from '../../store/driver/database.ts';

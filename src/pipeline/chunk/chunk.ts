@@ -2,14 +2,14 @@
 import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
-import { type Chunker, cutHere } from './chunker.ts';
+import { type Chunker, chunkHere } from './chunker.ts';
 
 export const chunkStep: StepFunction = async (context) => {
   const { id, documentId } = context.item;
   const chunks = await chunksOf(context);
-  if (!chunks) return withoutText(context);
+  if (!chunks) return endWithoutText(context);
   return {
     counts: { tokens: tokensIn(chunks) },
     detail: { chunks: chunks.length },
@@ -40,19 +40,19 @@ type Chunks = Promise<readonly NewChunk[] | undefined>;
  * if the text is gone.
  */
 export function chunksOf(context: StepContext): Chunks {
-  const chunks = heldChunks(context) ?? split(context);
+  const chunks = chunksOfRun(context) ?? split(context);
   context.scratch.set('chunks', chunks);
   return chunks;
 }
 
 /** The chunks that this run has made. */
-export function heldChunks({ scratch }: StepContext): Chunks | undefined {
+export function chunksOfRun({ scratch }: StepContext): Chunks | undefined {
   return scratch.get('chunks') as Chunks | undefined;
 }
 
 async function split(context: StepContext): Chunks {
   const text = await textOf(context);
   if (!text) return undefined;
-  const cut = (context.scratch.get('chunker') as Chunker | undefined) ?? cutHere;
-  return withPages(await cut(text.body, context.signal), JSON.parse(text.meta));
+  const chunk = (context.scratch.get('chunker') as Chunker | undefined) ?? chunkHere;
+  return withPages(await chunk(text.body, context.signal), JSON.parse(text.meta));
 }

@@ -12,8 +12,8 @@ import { chunksOf } from '../chunk/chunk.ts';
 import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PaidAnswers } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { holdModels } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
 export interface EmbedOptions extends CorpusEmbedders {
@@ -24,7 +24,7 @@ export interface EmbedOptions extends CorpusEmbedders {
 export function embedStep(options: EmbedOptions): StepFunction {
   return async (context) => {
     const chunks = await chunksOf(context);
-    if (!chunks) return withoutText(context);
+    if (!chunks) return endWithoutText(context);
     const { item, reader } = context;
     const settings = await getCorpusSettings(reader, item);
     const model = settings.model ?? options.embedder.model;

@@ -9,15 +9,15 @@ import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import { checkOrigin, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
 export function entityStep(extractor: Extractor): StepFunction {
   return async (context) => {
     const text = await textOf(context);
     const chunks = await chunksOf(context);
-    if (!text || !chunks) return withoutText(context);
+    if (!text || !chunks) return endWithoutText(context);
     const recordFirstUse = await checkExtractor(context, extractor);
     const { extraction, detail, costs } = await extractor.extract(
       { text: text.body, pieces: chunks },

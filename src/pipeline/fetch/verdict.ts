@@ -2,7 +2,7 @@
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
 import { retryAfterMs } from './http/retry-after.ts';
 
-export interface Answer {
+export interface FetchResponse {
   /** The address after the last redirect. */
   readonly url: URL;
   readonly status: number;
@@ -77,7 +77,7 @@ const byStatus: Readonly<Record<number, FailureCode>> = {
 };
 
 /** Undefined if the response is content, or says that nothing has changed. */
-export function failureOf(answer: Answer, now: number): Failure | undefined {
+export function failureOf(answer: FetchResponse, now: number): Failure | undefined {
   const { status, headers, url } = answer;
   const code = signOf(answer)?.code ?? codeOf(status);
   if (code === undefined) return undefined;
@@ -95,7 +95,7 @@ function codeOf(status: number): FailureCode | undefined {
   return status >= 400 ? 'http_4xx' : 'bad_response';
 }
 
-function signOf({ status, headers, bytes }: Answer): Sign | undefined {
+function signOf({ status, headers, bytes }: FetchResponse): Sign | undefined {
   const text = status >= 400 ? Buffer.from(bytes).toString('latin1') : '';
   return signs.find((sign) => {
     if (sign.statuses && !sign.statuses.includes(status)) return false;

@@ -28,8 +28,8 @@ import { entityStep } from '../entity/entity.ts';
 import { modelExtractor, questionsOf, readClaims } from '../entity/model-extractor.ts';
 import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../without-text.ts';
-import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
+import { endWithoutText } from '../pruned-text.ts';
+import { type Bank, bankLines, isInProgress, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {
   readonly model: string;
@@ -52,7 +52,7 @@ export interface LaneOptions {
   readonly normal: StepFunction;
 }
 
-interface Question {
+interface KeyedRequest {
   readonly key: string;
   readonly request: LaneRequest;
   /** An estimate of the model's token counts. */
@@ -67,7 +67,7 @@ interface Deferring extends LaneOptions {
   readonly taskType: string;
   readonly priceSetting: string;
   /** The requests, in order; undefined if the batch is not responsible for them. */
-  readonly questions: (context: StepContext) => Promise<readonly Question[] | undefined>;
+  readonly questions: (context: StepContext) => Promise<readonly KeyedRequest[] | undefined>;
   /**
    * Creates a reader for the responses of one document: it returns what to store, and throws if a
    * response is unusable.
@@ -84,15 +84,15 @@ function deferring(options: Deferring): LaneStep {
     const { item, reader } = context;
     if (!(await isCheapLane(reader, item.jobId))) return normal(context);
     const lines = await linesOfStep(reader, item.id, step);
-    if (isUnderWay(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
+    if (isInProgress(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
     const purchase = purchaseOf(item, options);
     const { paid, failure } = await bank(item, lines);
     if (failure) return refuse(context, step, failure);
-    const asked = await questions(context);
-    if (!asked || asked.length === 0) return normal(context);
-    const known = await knownTo(paidAnswers, asked, paid);
+    const requested = await questions(context);
+    if (!requested || requested.length === 0) return normal(context);
+    const known = await knownTo(paidAnswers, requested, paid);
     const missing = new Map(
-      asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
+      requested.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
     );
     if (missing.size > 0) {
       if (lane.isServed && !(await lane.isServed(reader))) return normal(context);
@@ -104,7 +104,7 @@ function deferring(options: Deferring): LaneStep {
       return { deferred: { taskType, model: lane.model, requests, effect } };
     }
     const result = (await work(context, known)) ?? {};
-    return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
+    return { ...result, ...account(context, result, { requested, known, paid, purchase, lane }) };
   };
   return { run, bank };
 }
@@ -124,15 +124,15 @@ function purchaseOf(item: Purchase['item'], { step, lane, priceSetting }: Deferr
 
 async function knownTo(
   paidAnswers: PaidAnswers,
-  asked: readonly Question[],
+  requested: readonly KeyedRequest[],
   paid: Known,
 ): Promise<Known> {
-  const keys = new Set(asked.map(({ key }) => key).filter((key) => !paid.has(key)));
+  const keys = new Set(requested.map(({ key }) => key).filter((key) => !paid.has(key)));
   return new Map([...paid, ...(await paidAnswers.find([...keys]))]);
 }
 
 interface Account {
-  readonly asked: readonly Question[];
+  readonly requested: readonly KeyedRequest[];
   readonly known: Known;
   readonly paid: Known;
   readonly purchase: Purchase;
@@ -143,13 +143,13 @@ interface Account {
 function account(
   { item }: StepContext,
   { detail, effect }: StepResult,
-  { asked, known, paid, purchase, lane }: Account,
+  { requested, known, paid, purchase, lane }: Account,
 ): StepResult {
   const unseen = new Set(paid.keys());
   const spent = sumOf([...paid.values()].map(counted));
   // As in the live lane: cached answers and repetitions within a document are saved.
   const saved = sumOf(
-    asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
+    requested.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
   );
   const tokensSaved = saved.input + saved.output;
   const savedCents = centsFor(saved, purchase);
@@ -202,8 +202,8 @@ export function deferredEntityStep(options: LaneOptions): LaneStep {
     taskType: 'completion',
     priceSetting: 'PAWL_EXTRACTOR_PRICE',
     questions: async (context) => {
-      const asked = await questionsAbout(context);
-      return asked?.map((request) => {
+      const requested = await questionsAbout(context);
+      return requested?.map((request) => {
         const { instruction, input, schema, schemaName: schema_name } = request;
         const key = answerKey(model, request);
         const asking = { key, instruction, input, schema, schema_name };
@@ -272,7 +272,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
     reader: () => vectorReader(encode),
     work: async (context, known) => {
       const chunks = await chunksOf(context);
-      if (!chunks) return withoutText(context);
+      if (!chunks) return endWithoutText(context);
       const rows = chunks.map((chunk) => {
         const found = known.get(vectorKey(storedModel, inputOf(chunk).text));
         if (!found) throw new Failure('step_output_invalid', 'the batch has too few vectors');

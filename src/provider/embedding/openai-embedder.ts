@@ -9,7 +9,7 @@ import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
 import { pause, type World } from '../../kernel/world.ts';
-import { type Answered, Collector } from '../collector.ts';
+import { Collector, type EmbeddingResult } from '../collector.ts';
 import { readAnswer } from '../completion/openai-answer.ts';
 import { type Asker, readRefusal } from '../openai-refusal.ts';
 import { costOf, priceOf } from '../prices.ts';
@@ -82,7 +82,7 @@ class Server {
   }
 
   /** Sends one request within the rate limit, or fails with the time to wait. */
-  readonly send = async (texts: readonly string[], tokens: number): Promise<Answered> => {
+  readonly send = async (texts: readonly string[], tokens: number): Promise<EmbeddingResult> => {
     this.#budget.take(tokens);
     const { model, key, world } = this.#options;
     const { status, headers, body } = await this.#request(texts);

@@ -7,7 +7,7 @@ import type { Frame } from './frame.ts';
 
 export type RequestHeader = Omit<ParseInput, 'bytes'>;
 
-export type AnswerHeader =
+export type ParserResponseHeader =
   | { readonly is: 'ready' }
   | ({ readonly is: 'parsed'; readonly memoryBytes: number } & ParsedHeader)
   | {
@@ -41,13 +41,13 @@ export function bodyOf({ markdown, attachments, ...rest }: Parsed): {
   };
 }
 
-export interface Answer {
+export interface ParserResponse {
   readonly outcome: Parsed | Failure;
   readonly memoryBytes: number;
 }
 
 /** Parses a response. It may come from a compromised process, so everything is validated. */
-export function readAnswer({ header, body }: Frame): Answer {
+export function readResponse({ header, body }: Frame): ParserResponse {
   const { is, memoryBytes, ...rest } = fieldsOf(header);
   const memory = typeof memoryBytes === 'number' ? memoryBytes : 0;
   if (is === 'parsed') return { outcome: parsedOf(rest, body), memoryBytes: memory };

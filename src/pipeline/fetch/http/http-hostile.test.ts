@@ -8,7 +8,7 @@ import { serveWeb } from '../../../../test/support/web-server.ts';
 import { realWorld } from '../../../app/world.ts';
 import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
 import { allowedHosts } from '../address.ts';
-import type { Answer } from '../verdict.ts';
+import type { FetchResponse } from '../verdict.ts';
 import { httpFetcher } from './http.ts';
 
 async function serveRaw(t: TestContext, said: string): Promise<string> {
@@ -27,7 +27,7 @@ async function serveRaw(t: TestContext, said: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function get(url: string): Promise<Answer> {
+function get(url: string): Promise<FetchResponse> {
   const target = new URL(url);
   return httpFetcher({ world: realWorld(), allowed: allowedHosts([target.host]) }).get({
     url: target,
