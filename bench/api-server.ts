@@ -25,7 +25,7 @@ async function servePawl(key: string, work = false): Promise<void> {
     data,
     host: '127.0.0.1',
     port: 0,
-    // Audits are written, to nowhere; a capacity that the measurement does not reach.
+    // Audits are written and discarded; the capacity is above what the measurement reaches.
     log: { level: 'warn', write: () => undefined },
     keys: { apiKeys: [`sha256:${hash}`], rateCapacity: 1e9, rateFloor: 1e9 },
     queueDepthMax: Number.POSITIVE_INFINITY,

@@ -1,7 +1,7 @@
 /**
- * How many requests a second the service answers, beside a bare Fastify with the same answer. Each
- * server is a process of its own; the requests come from this one. They take turns, so that what
- * else the machine does falls on both. Submissions are on disk before they are answered.
+ * Requests per second of the service, next to a bare Fastify with the same response. Each server
+ * has its own process; the requests come from this one. The servers take turns, so that other load
+ * hits both. Submissions are on disk before the response is sent.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -97,7 +97,7 @@ export interface Started {
   readonly address: string;
 }
 
-/** What a server answers to as many clients at once as were asked for. */
+/** The responses of a server to the given number of concurrent clients. */
 async function load(
   { address, child }: Started,
   request: Load,

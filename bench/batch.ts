@@ -1,8 +1,7 @@
 /**
- * One cycle of the reconciler over many tasks in progress, asked about at a provider on this
- * machine: how long it takes, and whether memory grows with their number.
- * `node --expose-gc bench/batch.ts [TASKS]`; the last line is JSON. Without the flag, what is not
- * yet collected counts as held.
+ * One cycle of the reconciler over many tasks in progress, with a provider on this machine: its
+ * duration, and whether memory grows with the number of tasks. `node --expose-gc bench/batch.ts
+ * [TASKS]`; the last line is JSON. Without the flag, garbage counts as memory in use.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

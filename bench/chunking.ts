@@ -1,7 +1,7 @@
 /**
- * How fast text is cut into chunks of 256 tokens, beside LangChain's recursive splitter with the
- * same tokenizer, on the same documents of 20 kB, in turns: real text again and again, real text
- * that was not seen before, and made-up words, of which none comes twice.
+ * Speed of chunking into 256 tokens, next to LangChain's recursive splitter with the same
+ * tokenizer, on the same documents of 20 kB, in turns: the same real text repeatedly, new real
+ * text, and made-up words that never repeat.
  */
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -25,7 +25,7 @@ type Split = (text: string) => Promise<readonly string[]>;
 interface Subject {
   readonly name: string;
   readonly split: Split;
-  /** Megabytes per second of processor time: the first time, the last, and the best of all. */
+  /** Megabytes per second of CPU time: in the first round, in the last, and the best of all. */
   first: number;
   last: number;
   best: number;
@@ -48,7 +48,7 @@ export async function benchChunking({ data, isQuick, tell }: ChunkingOptions): P
   for (let round = 0; round < (isQuick ? 2 : 5); round++) {
     for (const one of subjects) {
       tell(`chunking, round ${round + 1}: ${one.name}`);
-      // The first time all have read other text only, and none knows what another has learnt.
+      // In the first round all have read only other text, and no cache is shared.
       if (round === 0) {
         clearMergeCache();
         for (const text of unseen) await one.split(text);
@@ -120,7 +120,7 @@ async function time(one: Subject, documents: readonly string[]): Promise<void> {
   if (one.largest === 0) one.largest = Math.max(...chunks.map(countText));
 }
 
-/** Each has worked on such text before, but on none of these words. */
+/** Each has processed such text before, but none of these words. */
 async function ratioOf(
   subjects: readonly Subject[],
   kind: (typeof madeKinds)[number],

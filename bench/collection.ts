@@ -1,4 +1,4 @@
-/** Retrieval collections with their judgements, and what is measured with them. */
+/** Retrieval collections with their judgements, and their metrics. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

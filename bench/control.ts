@@ -1,7 +1,7 @@
 /**
- * A job of 100,000 items is stopped while two engines work on it: how long the first request takes,
- * how long until the last item is moved, how often Postgres had to resolve a deadlock, and how long
- * the event loop stood still.
+ * A job of 100,000 items is stopped while two engines work on it: the duration of the first
+ * request, the time until the last item has moved, the number of deadlocks in Postgres, and the
+ * longest block of the event loop.
  */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -26,7 +26,7 @@ interface Options {
   readonly tell: (line: string) => void;
 }
 
-/** So many are done before the job is stopped; none: it is stopped while all of it waits. */
+/** Items done before the job is stopped; with 0 it is stopped while all items wait. */
 const doneBefore = { running: 100, waiting: 0 };
 
 export async function benchControl(options: Options): Promise<Section[]> {

@@ -1,6 +1,6 @@
 /**
- * A site of its own process for the bench of crawls: a tree of pages, each with ten links and some
- * sixty words. Prints its port. Ends when its parent does.
+ * The site for the crawl benchmark, in its own process: a tree of pages, each with ten links and
+ * about sixty words. Prints its port. Ends with its parent.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

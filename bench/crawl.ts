@@ -27,14 +27,14 @@ interface Measured {
   readonly pace: Pace;
   readonly seconds: number;
   readonly pages: number;
-  /** Resident memory of the crawling process when a tenth of the pages was done, and at the end. */
+  /** Resident memory of the crawling process after a tenth of the pages, and at the end. */
   readonly startMib: number;
   readonly endMib: number;
 }
 
 const concurrency = 32;
 
-/** The table, and whether the pace was what limited the crawl. */
+/** Prints the table, and returns whether the rate limit was the bottleneck. */
 export async function benchCrawl({ pages, distanceMs, tell }: CrawlBench): Promise<number> {
   const free = await measure(pages, { concurrency, intervalMs: 0 }, tell);
   const paced = await measure(pages, { concurrency, intervalMs: distanceMs }, tell);
@@ -56,7 +56,7 @@ function rowOf(measured: Measured): string {
   return `| ${[...cells, startMib.toFixed(0), endMib.toFixed(0)].join(' | ')} |`;
 }
 
-/** The time that the distance alone takes, as a part of the time that it took. */
+/** The time that the delay alone takes, as a share of the total. */
 function shareOf({ pace, seconds, pages }: Measured): number {
   return ((pages - 1) * pace.intervalMs) / 1000 / seconds;
 }

@@ -1,4 +1,4 @@
-/** The two measures, each as its collection's own script computes it. */
+/** The two scores, each computed like its collection's own script. */
 export interface Counts {
   readonly hits: number;
   readonly extra: number;
@@ -13,7 +13,7 @@ export interface Scores {
 
 const shingleWords = 4;
 
-/** Runs of four words, counted as often as they stand in both texts. */
+/** Sequences of four words, counted as often as they occur in both texts. */
 export function countShingles(truth: string, text: string): Counts {
   const wanted = shinglesOf(truth);
   const given = shinglesOf(text);
@@ -66,7 +66,7 @@ export function meanScore(counts: readonly Counts[]): Scores {
   return { f1: harmonic(precision, recall), precision, recall };
 }
 
-/** Each segment counts the same, whatever page it is of. */
+/** Each segment counts the same, on any page. */
 export function sumScore(counts: readonly Counts[]): Scores {
   const sum = { hits: 0, extra: 0, missed: 0 };
   for (const { hits, extra, missed } of counts) {

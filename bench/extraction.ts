@@ -1,9 +1,8 @@
 /**
- * How much of an article is found, and how much else with it, beside Readability alone. The first
- * folder is a checkout of scrapinghub/article-extraction-benchmark (ground-truth.json,
- * html/*.html.gz); the second, the `tests` folder of adbar/trafilatura (evaldata.json, cache/,
- * eval/). Rules were tuned on the half of the pages whose name hashes to an even byte, and never
- * looked at the other.
+ * How much of an article is found, and how much noise, next to Readability alone. The first folder
+ * is a checkout of scrapinghub/article-extraction-benchmark (ground-truth.json, html/*.html.gz);
+ * the second, the `tests` folder of adbar/trafilatura (evaldata.json, cache/, eval/). Rules were
+ * tuned only on the half of the pages whose name hashes to an even byte.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -33,7 +32,7 @@ interface Collection {
   readonly name: string;
   readonly samples: readonly Sample[];
   readonly score: typeof meanScore;
-  /** What F1 over all pages is to be. */
+  /** The target F1 over all pages. */
   readonly target: number;
 }
 

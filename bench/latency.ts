@@ -1,6 +1,6 @@
 /**
- * How long a search takes from the query to its hits, in a store of many chunks, with the queries
- * of the collections: embedding, words, vectors, feedback, folding and reading included.
+ * The time of a search from the query to its hits, in a store of many chunks, with the queries of
+ * the collections: including embedding, words, vectors, feedback, folding and reading.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,9 +18,9 @@ const modes = ['hybrid', 'keyword', 'vector'] as const;
 export interface LatencyOptions {
   readonly collections: readonly Collection[];
   readonly size: number;
-  /** What half of the hybrid searches may take. */
+  /** The target for the median of hybrid searches. */
   readonly targetMs: number;
-  /** A store that was filled before, and is left as it is. */
+  /** An existing store, which is not changed. */
   readonly store?: string | undefined;
   readonly rounds: number;
 }
@@ -80,7 +80,7 @@ async function timeQueries(
   mode: (typeof modes)[number],
   { collections, rounds }: LatencyOptions,
 ) {
-  // Of each collection some, long and short ones.
+  // Some of each collection, long and short ones.
   const queries = collections.flatMap(({ queries: all }) =>
     all.filter((_, index) => index % 7 === 0).map(({ text }) => text.slice(0, 2000)),
   );
@@ -91,7 +91,7 @@ async function timeQueries(
       const before = process.threadCpuUsage();
       const startedAt = performance.now();
       await searcher.search({ ...synthetic, query, mode });
-      // The first round is for warming up.
+      // The first round is a warm-up.
       if (round === 0) continue;
       times.push(performance.now() - startedAt);
       const { user, system } = process.threadCpuUsage(before);

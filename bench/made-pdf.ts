@@ -1,4 +1,4 @@
-/** PDFs as books and journals print them, from the same words each time. */
+/** PDFs like those of books and journals, deterministic. */
 import { writePdf } from '../test/support/pdf-writer.ts';
 import { chanceFrom, paragraphOf } from './pipeline/pages.ts';
 
@@ -22,8 +22,8 @@ export function bookPdf(pages: number): Buffer {
 }
 
 /**
- * Two columns of small print, about a thousand words, set pair by pair of letters with numbers for
- * the space between, as typesetting programs do; a heading over each column, and a ruled table.
+ * Two columns of small print, about a thousand words, set in kerned pairs of letters, as
+ * typesetting programs do; a heading above each column, and a ruled table.
  */
 export function densePdf(pages: number): Buffer {
   const chance = chanceFrom(7);
@@ -59,7 +59,7 @@ function columnOf(left: number, chance: Chance): string {
   return lines.join(' ');
 }
 
-/** Two letters at a time, each pair moved a little towards the one before. */
+/** Two letters at a time, each pair kerned a little. */
 function kerned(word: string): string {
   return (word.match(/.{1,2}/g) ?? []).map((pair) => `(${pair})`).join(' 12 ');
 }

@@ -1,4 +1,4 @@
-/** Documents whose words nobody has seen, so that no memory of words is of use. From a seed. */
+/** Documents of made-up words, so that no cache of words helps. From a seed. */
 import { chanceFrom } from './pipeline/pages.ts';
 
 type Chance = () => number;

@@ -41,7 +41,7 @@ async function measurePool(size: number) {
 }
 
 async function measure(way: string, parser: Parser, pids: () => readonly number[]) {
-  // The compiler needs a round to make the code fast.
+  // The JIT compiler needs a warm-up round.
   await round(parser, pages);
   const from = performance.now();
   const cpuFrom = cpuMs(pids());
@@ -61,7 +61,7 @@ async function round(parser: Parser, inputs: readonly ParseInput[]): Promise<voi
   await Promise.allSettled(inputs.map((input) => parser(input, new AbortController().signal)));
 }
 
-/** What a page costs that hardly is one: the way there and back. */
+/** The cost of a minimal page: the round trip. */
 async function tinyCpuMs(parser: Parser, pids: () => readonly number[]): Promise<number> {
   const times = 200;
   const many = Array.from({ length: times }, () => tiny);
@@ -71,7 +71,7 @@ async function tinyCpuMs(parser: Parser, pids: () => readonly number[]): Promise
   return (cpuMs(pids()) - from) / times;
 }
 
-/** Of this process and those; their ticks are hundredths of a second. */
+/** Of this process and of the given ones; their ticks are hundredths of a second. */
 function cpuMs(pids: readonly number[]): number {
   const { user, system } = process.cpuUsage();
   const theirs = pids.map((pid) => {

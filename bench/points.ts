@@ -1,7 +1,7 @@
 /**
- * Vectors of 256 dimensions in a Postgres with pgvector: how many of the ten nearest are found, and
- * what a search takes, beside the same search in memory. Recall is against the exact cosine of the
- * vectors as they were before they became bytes.
+ * Vectors of 256 dimensions in Postgres with pgvector: recall of the ten nearest, and the time of a
+ * search, next to the same search in memory. Recall is against the exact cosine of the vectors
+ * before quantization.
  */
 import { PgvectorMaintenance } from '../src/engine/pgvector-maintenance.ts';
 import { item } from '../src/kernel/lifecycle/item.ts';
@@ -90,7 +90,7 @@ interface Filling {
   readonly size: number;
 }
 
-/** As an ingestion does: the index is made on the way, when there is enough for it. */
+/** Like an ingestion: the index is created on the way, when there is enough data. */
 async function fill(database: Database, { source, queries, size }: Filling) {
   const truth = queries.map(() => new Nearest(10));
   const leaseHeartbeat = new PgvectorMaintenance(database);
@@ -118,7 +118,7 @@ const newDocument = {
     VALUES (:id, :caller, :corpus, :id, 1, :generation_id, 1, '', :chunks, 1, 1, 1)`,
 };
 
-/** A generation's id is the place of its first vector, and one. */
+/** A generation's id is the index of its first vector, plus one. */
 async function write(database: Database, first: number, bytes: readonly Uint8Array[]) {
   const { caller, corpus, model } = of;
   const chunks = chunksPerDocument;
@@ -145,7 +145,7 @@ async function ask(
     size: limits.search.candidatesMax,
     rescored: limits.search.rescoredMin,
   }));
-  // The first one reads what the others then find in memory.
+  // The first search loads what the others then find in memory.
   for (const request of asked.slice(0, 1)) await index.search(request);
   let found = 0;
   const before = performance.now();

@@ -1,7 +1,7 @@
 /**
- * How well the default ranks: nDCG@10 and recall@100 on collections with judgements, beside BM25
- * alone, through the store and the search of the product. The weights of the three lists are chosen
- * on the queries with even ids, and reported on the others.
+ * Ranking quality of the default: nDCG@10 and recall@100 on collections with judgements, next to
+ * BM25 alone, through the product's store and search. The weights of the three lists are chosen on
+ * the queries with even ids, and reported on the others.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,10 @@ import { type Collection, type Grades, gainAt10, recallAt100 } from './collectio
 import type { Figure, Section } from './measure/figure.ts';
 
 const caller = 'bench';
-/** About two standard errors of a difference of nDCG@10: less says nothing with so few queries. */
+/**
+ * About two standard errors of a difference of nDCG@10: less is not significant with so few
+ * queries.
+ */
 const nearlyAsGood = 0.012;
 
 interface Measured {
@@ -166,7 +169,7 @@ async function ingest({ documents }: Collection, engine: Engine, database: Datab
   }
 }
 
-/** Which document of the collection a passage is of. */
+/** Maps passages to documents of the collection. */
 async function placesOf({ documents }: Collection, database: Database) {
   const rows = await database.run(
     sql<{ id: string; source: string; generation_id: number }>`
@@ -222,13 +225,13 @@ function byCollection(rows: readonly Measured[], rank: (row: Measured) => readon
 }
 
 /**
- * The middle of all weights that do nearly as well as the best: the best alone would be that of
- * these few queries. What is gained over BM25 counts on average, and where it is least.
+ * The mean of all weights that are nearly as good as the best: the best alone would overfit to
+ * these few queries. The gain over BM25 counts on average, and at its lowest.
  */
 function chooseWeights(rows: readonly Measured[]): Weights {
   const tried: { weights: Weights; gain: number }[] = [];
   const bm25 = byCollection(rows, ({ keyword }) => keyword);
-  // Vectors always count for something: only they find what is said in quite other words.
+  // Vectors always have a weight: only they find paraphrases.
   for (let vector = 1; vector <= 4; vector++) {
     for (let feedback = 0; feedback + vector <= 8; feedback++) {
       const keyword = 10 - vector - feedback;

@@ -1,7 +1,7 @@
 /**
- * Documents through four services, with 1, 2 and 4 workers for each stage, beside messages that do
- * nothing through plain BullMQ on the same Redis in the same run. What a document costs beyond the
- * work itself is what the orchestrator takes of its processor for each.
+ * Documents through four services, with 1, 2 and 4 workers per stage, next to empty messages
+ * through plain BullMQ on the same Redis in the same run. The overhead per document is the
+ * orchestrator's CPU time.
  */
 import { readFileSync } from 'node:fs';
 import { Queue, Worker } from 'bullmq';
@@ -52,7 +52,7 @@ async function measure(
     for (let more = 1; more < workers; more++) {
       await Promise.all([services.add('scraper'), services.add('embedding')]);
     }
-    // Tables, models and parser processes are warm before it counts.
+    // Warm-up of tables, models and parser processes.
     await run(services, pages, { corpus: `warm-${workers}`, count: 40 });
     const { pid } = services.orchestrator;
     const before = processorMs(pid);
@@ -79,14 +79,14 @@ async function run(
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Processor time of a process so far, as Linux counts it: a hundred ticks in a second. */
+/** CPU time of a process so far; Linux counts a hundred ticks per second. */
 function processorMs(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Documents a second if each were three messages, one after the other, that do nothing. */
+/** Documents per second if each were three sequential empty messages. */
 async function plain(
   url: string,
   { workers, documents }: { workers: number; documents: number },

@@ -1,7 +1,7 @@
 /**
- * A thousand clients on one job. Each is broken off after a random number of events and comes back
- * with the last one it saw, again and again, until the job has ended; then what it saw is held
- * against the history. The memory is the server's, with all of them connected and nothing to tell.
+ * A thousand clients on one job. Each is disconnected after a random number of events and
+ * reconnects with the last one it saw, repeatedly, until the job has ended; then what it saw is
+ * compared with the history. The memory is the server's, with all of them connected and idle.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { type Started, start } from './api.ts';
 import type { Section } from './measure/figure.ts';
 
 const key = 'a-key-for-the-measurement-of-streams';
-/** So often a client's connection may break by itself. */
+/** How often a client's connection may break on its own. */
 const brokenMax = 1000;
 const headers = { 'x-api-key': key, 'content-type': 'application/json' };
 
@@ -62,7 +62,7 @@ async function submit({ address }: Started, documents: number, agent: Agent): Pr
   return ((await answer.body.json()) as { job_id: string }).job_id;
 }
 
-/** The job stays queued there, so that all that is sent is that nothing happens. */
+/** The job stays queued, so that only heartbeats are sent. */
 async function memoryPerClient(server: Started, clients: number, agent: Agent): Promise<number> {
   const id = await submit(server, 1, agent);
   const open = () => request(`${server.address}/jobs/${id}/stream`, { headers, dispatcher: agent });
@@ -94,19 +94,19 @@ async function follow(server: Started, { id, random, agent }: Following): Promis
         dispatcher: agent,
       });
       if (statusCode === 204) return seen;
-      // A client that is gone may still count for a moment: then it is asked to come back.
+      // A disconnected client may still count for a moment: then the server asks to come back.
       if (statusCode === 200) await readSome(body, most, seen);
       else broken += 1;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
-      // The connection broke, as it does to real clients: what was seen stands.
+      // The connection broke, as for real clients: what was seen is kept.
       broken += 1;
     }
   }
   return seen;
 }
 
-/** Reads so many events, or until the stream ends, and adds them to what was seen. */
+/** Reads so many events, or until the stream ends, and adds them to `seen`. */
 async function readSome(body: AsyncIterable<Buffer>, most: number, seen: number[]): Promise<void> {
   const end = seen.length + most;
   let text = '';
@@ -117,7 +117,7 @@ async function readSome(body: AsyncIterable<Buffer>, most: number, seen: number[
     for (const block of blocks) {
       const [, id] = /^id: (\d+)$/m.exec(block) ?? [];
       if (id !== undefined) seen.push(Number(id));
-      // To leave the loop breaks the connection off.
+      // Leaving the loop closes the connection.
       if (seen.length >= end) return;
     }
   }

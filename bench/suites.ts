@@ -1,4 +1,4 @@
-/** What `npm run bench` can measure besides the engine. */
+/** The suites of `npm run bench` besides the engine. */
 import { existsSync } from 'node:fs';
 import { benchApi } from './api.ts';
 import { benchChunking } from './chunking.ts';
@@ -29,12 +29,12 @@ export const suites = [
 type SuiteName = (typeof suites)[number];
 
 export interface SuiteOptions {
-  /** Where the collections are. */
+  /** The folder of the collections. */
   readonly data: string | undefined;
   readonly trafilatura: string | undefined;
-  /** Words in the name of what is measured, where a suite has parts. */
+  /** Words in the name of the parts to measure, if a suite has parts. */
   readonly only: readonly string[];
-  /** Which pages are chosen, where a suite chooses. */
+  /** The seed for the choice of pages, if a suite chooses. */
   readonly seed: number;
   readonly isQuick: boolean;
   readonly tell: (line: string) => void;
@@ -56,7 +56,7 @@ export function isSuite(name: string): name is SuiteName {
   return suites.some((suite) => suite === name);
 }
 
-/** Nothing where there is nothing to measure with. */
+/** Undefined if there is nothing to measure with. */
 export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
   const { data, trafilatura, seed, only, isQuick, tell } = options;
   if (name === 'api') {

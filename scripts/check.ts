@@ -1,4 +1,4 @@
-/** Types, lint and format, tidiness, generated files: all at once, in seconds. */
+/** Types, lint and format, tidiness, generated files: all in parallel, in seconds. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';

@@ -1,4 +1,4 @@
-/** Labelled text in the format of CoNLL: a token and its label on each line, as running text. */
+/** Reads labelled text in CoNLL format, a token and its label per line, as running text. */
 import { readFileSync } from 'node:fs';
 
 export interface Labelled {

@@ -1,6 +1,6 @@
 /**
  * Writes docs/generated/ from the code, and builds the workbench into web/dist/. The tests
- * `test/generated.test.ts` and `test/web-build.test.ts` fail when what is committed differs.
+ * `test/generated.test.ts` and `test/web-build.test.ts` fail if the committed files differ.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

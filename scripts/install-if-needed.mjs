@@ -13,14 +13,14 @@ const onlyToRun = process.argv.includes('--omit=dev');
 if (!isInstalled()) install('dependencies', root, onlyToRun ? ['--omit=dev'] : []);
 if (!isNodeNewEnough() && !existsSync(pinnedNode)) install('Node 24', pinnedNodeFolder, []);
 
-/** npm records in node_modules/.package-lock.json what it has installed, as its last act. */
+/** npm writes node_modules/.package-lock.json as its last step. */
 function isInstalled() {
   const wanted = readPackages(`${root}package-lock.json`);
   const present = readPackages(`${root}node_modules/.package-lock.json`);
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === '' || (onlyToRun && (entry.dev || entry.devOptional))) return true;
     const found = present[path];
-    // What is optional and absent belongs to another platform.
+    // A missing optional package belongs to another platform.
     return found === undefined ? entry.optional === true : found.version === entry.version;
   });
 }

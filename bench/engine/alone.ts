@@ -1,4 +1,6 @@
-/** One document at a time through an idle engine: how soon it is begun, and how soon it is done. */
+/**
+ * One document at a time through an idle engine: the time until it starts, and until it is done.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Ledger } from '../../src/engine/item/ledger.ts';
 import { item } from '../../src/kernel/lifecycle/item.ts';
@@ -12,7 +14,7 @@ interface Request {
   readonly documents: number;
 }
 
-/** Between two documents, so that the engine has gone back to sleep. */
+/** Pause between two documents, so that the engine is idle again. */
 const idleMs = 2;
 const warmUps = 50;
 

@@ -1,4 +1,4 @@
-/** What a claim of 64 items costs while few, many and very many items wait for their turn. */
+/** The cost of a claim of 64 items with few, many and very many waiting items. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -39,7 +39,7 @@ interface Queue {
   readonly times: number[];
 }
 
-/** The queues take turns, so that whatever else the machine does hits all of them alike. */
+/** The queues take turns, so that other load on the machine affects all of them alike. */
 async function measureClaims({ store, depths, rounds }: Request): Promise<Reading[]> {
   const queues: Queue[] = [];
   for (const depth of depths) queues.push(await fillQueue(store, depth));
@@ -72,7 +72,7 @@ async function fillQueue(store: Store, depth: number): Promise<Queue> {
   return { depth, ledger, times: [] };
 }
 
-/** A file of its own, or a schema of its own in the database. */
+/** A separate file, or a separate schema in the database. */
 async function ownStore(store: Store, depth: number): Promise<Store> {
   const name = `depth_${depth}`;
   if (store.url === undefined) return { directory: join(store.directory, name) };
@@ -84,7 +84,7 @@ async function ownStore(store: Store, depth: number): Promise<Store> {
   return { ...store, url: `${store.url}?options=${options}` };
 }
 
-/** Milliseconds of the claim alone; the items go back to their places in the queue. */
+/** Milliseconds of the claim alone; the items return to their positions in the queue. */
 async function claimAndReturn(ledger: StoreLedger): Promise<number> {
   const startedAt = performance.now();
   const rows = await ledger.claim(worker, { count: claimed });

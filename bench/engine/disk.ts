@@ -1,4 +1,4 @@
-/** The floor under everything that is durable: 8 KiB written and flushed, one after the other. */
+/** The lower bound for everything durable: sequential writes of 8 KiB, each flushed. */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { answer } from '../measure/child.ts';
@@ -18,7 +18,7 @@ await answer<Request>(measureDisk);
 
 async function measureDisk({ store, seconds }: Request): Promise<Reading[]> {
   const file = openSync(join(store.directory, 'flushed'), 'w');
-  // The file has its size before, so that a flush carries the page and no more.
+  // The file has its final size before, so that a flush writes only the page.
   writeSync(file, Buffer.alloc(page.length * pages));
   fdatasyncSync(file);
   const times: number[] = [];

@@ -1,4 +1,4 @@
-/** Takes items, never finishes one, says which it holds, and waits to be killed. */
+/** Takes items, never finishes one, prints their ids, and waits to be killed. */
 import { item } from '../../src/kernel/lifecycle/item.ts';
 import { engineOver, openStore, pipelineOf, type Store, submit } from './pawl.ts';
 

@@ -1,4 +1,4 @@
-/** Pawl as a plain queue: many jobs of one step are put in, then worked off. */
+/** Pawl as a plain queue: many jobs of one step are added, then processed. */
 import { answer } from '../measure/child.ts';
 import { measureQueue } from '../measure/queue.ts';
 import type { Reading } from '../measure/reading.ts';

@@ -1,4 +1,4 @@
-/** What is measured, what counts as good, and what the same machine could do at most. */
+/** The measures, their targets, and the raw limit of the machine. */
 import type { StoreKind } from './subjects.ts';
 
 export interface Measure {
@@ -8,7 +8,7 @@ export interface Measure {
   readonly better: 'more' | 'less';
   /** Pawl's own targets, per store. */
   readonly targets?: Partial<Record<StoreKind, number>>;
-  /** The raw figure that bounds this one, and how many of it one unit needs. */
+  /** The raw figure that limits this one, and how many of it one unit needs. */
   readonly bound?: { readonly by: 'raw-batched' | 'raw-commit'; readonly needs: number };
 }
 
@@ -27,7 +27,7 @@ export const measures: readonly Measure[] = [
     unit: 'rate',
     better: 'more',
     targets: { SQLite: 3_000, Postgres: 3_000 },
-    // Accepted, claimed, and one for each step.
+    // Accepted, claimed, and one per step.
     bound: { by: 'raw-batched', needs: 10 },
   },
   {

@@ -1,4 +1,4 @@
-/** Pawl as it is measured: the engine as shipped, over steps that do nothing. */
+/** Pawl as measured: the engine as shipped, with steps that do nothing. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { realWorld } from '../../src/app/world.ts';
@@ -13,7 +13,7 @@ import { openPostgres } from '../../src/store/driver/postgres.ts';
 import { openSqlite } from '../../src/store/driver/sqlite.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 
-/** A fresh store: a database on a server, or else a file in a directory. */
+/** A new store: a database on a server, or a file in a directory. */
 export interface Store {
   readonly url?: string;
   readonly serverPid?: number;
@@ -36,7 +36,7 @@ export async function openStore(store: Store, lifecycle: Lifecycle): Promise<Dat
 
 const stepTimeoutMs = 60_000;
 
-/** A step that is not given does nothing. */
+/** Missing steps do nothing. */
 export function pipelineOf(
   lifecycle: Lifecycle,
   given: Readonly<Record<string, StepFunction>> = {},
@@ -102,8 +102,8 @@ const itemsNotDone = sql<{ count: number }>`
 const pollMs = 5;
 
 /**
- * A last step that counts, and the wait for all jobs to be on disk as ended. The store is asked
- * only once everything has run, so that the wait does not disturb the work.
+ * A last step that counts, and a promise for all jobs to be stored as ended. The store is queried
+ * only after everything has run, so that waiting does not disturb the work.
  */
 export function completionOf(documents: number): {
   readonly step: StepFunction;
@@ -123,13 +123,16 @@ export function completionOf(documents: number): {
   };
 }
 
-/** A fast run that lost something is no result. */
+/** A fast run that lost something does not count. */
 export async function checkAllDone(database: Database): Promise<void> {
   const [row] = await database.run(itemsNotDone);
   if (row?.count !== 0) throw new Error(`${row?.count} documents are not done`);
 }
 
-/** What a store that has run for a minute has: statistics, and its log written back. Not timed. */
+/**
+ * Brings a store to the state after a minute of use: statistics, and its log written back. Not
+ * timed.
+ */
 export async function settleStatistics(database: Database): Promise<void> {
   if (database.dialect.name === 'sqlite') {
     await database.run({ text: 'PRAGMA wal_checkpoint(TRUNCATE)' });

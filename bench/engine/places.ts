@@ -1,4 +1,4 @@
-/** A fresh place for every measurement: a directory, and a database or server where one is used. */
+/** A fresh environment per measurement: a directory, and a database or server if needed. */
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
@@ -18,7 +18,7 @@ export interface Places {
   close(): Promise<void>;
 }
 
-/** Durable, and with room, so that no checkpoint falls into a measurement. */
+/** Durable, and large enough that no checkpoint falls into a measurement. */
 const settings = { shared_buffers: '512MB', max_wal_size: '4GB', checkpoint_timeout: '30min' };
 
 export async function openPlaces(): Promise<Places> {

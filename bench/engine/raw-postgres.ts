@@ -1,4 +1,4 @@
-/** How fast this server takes one transition: a fenced UPDATE and the INSERT of its event. */
+/** Transitions per second of this server: a fenced UPDATE and the INSERT of its event. */
 import pg from 'pg';
 import { answer } from '../measure/child.ts';
 import { noiseOf, type Reading, rate, spread } from '../measure/reading.ts';
@@ -10,7 +10,7 @@ interface Request {
   readonly seconds: number;
 }
 
-/** Each connection moves items of its own, so that none waits for another's row. */
+/** Each connection moves its own items, so that none waits for another's row lock. */
 const itemsPerConnection = 20_000;
 const batch = 100;
 const batchedConnections = 2;
@@ -74,7 +74,7 @@ async function prepareTables(client: pg.Client): Promise<void> {
 
 type Commit = (count: number) => Promise<void>;
 
-/** Commits of one connection, which go round its own items. */
+/** Commits of one connection, which cycle through its own items. */
 function laneOf(client: pg.Client, first: number): Commit {
   let moved = 0;
   return async (count) => {

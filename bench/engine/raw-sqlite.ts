@@ -1,4 +1,4 @@
-/** How fast SQLite takes one transition here: a fenced UPDATE and the INSERT of its event. */
+/** Transitions per second of SQLite: a fenced UPDATE and the INSERT of its event. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { answer } from '../measure/child.ts';
@@ -48,7 +48,7 @@ function prepareTables(database: DatabaseSync): void {
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Goes round the items, and moves the next one at each call. */
+/** Cycles through the items, and moves the next one at each call. */
 function transitionsOf(database: DatabaseSync): () => void {
   const update = database.prepare(`UPDATE items SET step = ?, epoch = epoch + 1, moved_at = ?
     WHERE id = ? AND epoch = ?`);

@@ -1,6 +1,6 @@
 /**
- * A process is killed with all its places taken; the next one starts at once. Measured is the time
- * from opening the store until the last of the items that the dead one held runs again.
+ * A process is killed with all its slots in use; the next one starts at once. Measures the time
+ * from opening the store until the last item of the dead process runs again.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

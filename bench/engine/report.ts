@@ -1,4 +1,4 @@
-/** The result of the engine's suite as Markdown. */
+/** The result of the engine suite as Markdown. */
 import { type Measure, measures } from './measures.ts';
 import type { SuiteResult } from './suite.ts';
 import { formatted, type Row } from './summary.ts';
@@ -33,7 +33,7 @@ const columns: readonly Column[] = [
   ['settings', ({ note }) => note ?? ''],
 ];
 
-/** A column that is empty for all rows of a measure is left out. */
+/** A column that is empty in all rows of a measure is omitted. */
 function sectionOf(measure: Measure, rows: readonly Row[]): string {
   const table = columns
     .map(([title, cell]) => [title, ...rows.map((row) => cell(row, measure))])
@@ -67,7 +67,7 @@ function rawOf({ ofRawLimit }: Row, { better }: Measure): string {
   return better === 'more' ? `${Math.round(ofRawLimit * 100)} %` : `${ofRawLimit.toFixed(1)} ×`;
 }
 
-/** More foreign load than this, in cores, and the figures tell about the neighbours. */
+/** Above this foreign load, in cores, the figures are not meaningful. */
 const quietCores = 0.25;
 
 function noiseSentence(rows: readonly Row[]): string {

@@ -1,4 +1,7 @@
-/** Who is measured: Pawl on both stores, its peers at their best, and the bare stores. */
+/**
+ * The measured systems: Pawl on both stores, its peers with their best settings, and the bare
+ * stores.
+ */
 import { peerVersions } from '../peers/install.ts';
 
 export type StoreKind = 'SQLite' | 'Postgres' | 'Redis' | 'disk';
@@ -6,17 +9,17 @@ export type StoreKind = 'SQLite' | 'Postgres' | 'Redis' | 'disk';
 export interface Subject {
   readonly engine: string;
   readonly store: StoreKind;
-  /** The package of a peer, as `peers/package.json` names it. */
+  /** The package of a peer, as named in `peers/package.json`. */
   readonly peer?: string;
   readonly file: URL;
   readonly request: Readonly<Record<string, unknown>>;
-  /** Measured once, however many runs are asked for: the answer does not vary. */
+  /** Measured once, regardless of the number of runs: the result does not vary. */
   readonly isOnce?: boolean;
-  /** Numbers of places to try first, with a smaller load; the best is then measured. */
+  /** Concurrencies to try first, with a smaller load; the best is then measured. */
   readonly sweep?: readonly number[];
 }
 
-/** How much is done in one run. */
+/** The load of one run. */
 const loads = {
   full: {
     documents: 15_000,

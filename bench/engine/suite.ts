@@ -1,6 +1,6 @@
 /**
- * The engine beside its peers and the bare stores, in one run: round after round, so that whatever
- * else the machine does meanwhile touches all of them alike.
+ * The engine next to its peers and the bare stores, in one run of several rounds, so that other
+ * load on the machine affects all of them alike.
  */
 import { ask } from '../measure/child.ts';
 import { installPeers } from '../peers/install.ts';
@@ -12,7 +12,7 @@ import { type Row, type Sample, shown, summarize } from './summary.ts';
 export interface SuiteOptions {
   readonly runs: number;
   readonly isQuick: boolean;
-  /** Only what has all of these words in its name: `pawl postgres`, `raw`, `dbos`. */
+  /** Only entries with all of these words in their names: `pawl postgres`, `raw`, `dbos`. */
   readonly only: readonly string[];
   readonly tell: (line: string) => void;
 }
@@ -64,10 +64,10 @@ function measure(places: Places, subject: Subject): Promise<Measured> {
   });
 }
 
-/** The load of a trial, as a part of the whole. */
+/** The load of a trial, as a share of the full one. */
 const trialPart = 1 / 3;
 
-/** Tries the numbers of places, each once, and settles on the one that gets the most done. */
+/** Tries each concurrency once, and chooses the one with the highest throughput. */
 async function tune(
   places: Places,
   subject: Subject,

@@ -1,9 +1,9 @@
-/** From the samples of all rounds to one row for each measure, engine and store, with a verdict. */
+/** Summarizes the samples of all rounds: one row per measure, engine and store, with a verdict. */
 import { median, type Reading } from '../measure/reading.ts';
 import { type Measure, measures } from './measures.ts';
 import type { StoreKind } from './subjects.ts';
 
-/** One reading, and whose it is. */
+/** One reading, with its system. */
 export interface Sample extends Reading {
   readonly engine: string;
   readonly store: StoreKind;
@@ -23,7 +23,7 @@ export interface Row {
   readonly isMet?: boolean | undefined;
   /** How many times better than the best peer. */
   readonly timesBestPeer?: number | undefined;
-  /** A rate: the part of the raw limit that is reached. A time: how many times the raw one. */
+  /** For a rate, the share of the raw limit. For a time, the multiple of the raw one. */
   readonly ofRawLimit?: number | undefined;
   readonly note?: string | undefined;
 }
@@ -93,13 +93,13 @@ function needs(measure: Measure): number {
   return measure.bound?.needs ?? 1;
 }
 
-/** A sample in a few characters, for the line that tells how far the run has come. */
+/** A sample in a few characters, for the progress line. */
 export function shown({ measure: key, value }: Sample): string {
   const unit = measures.find((measure) => measure.key === key)?.unit ?? 'rate';
   return `${key} ${formatted(value, unit)}`;
 }
 
-/** From here on, decimals say nothing. */
+/** From here on, decimals are not shown. */
 const wholeFrom = 100;
 
 export function formatted(value: number | undefined, unit: Measure['unit']): string {

@@ -1,6 +1,6 @@
 /**
- * A worker that was taken for dead finishes late, while the next one has its item. The late
- * completion must change nothing.
+ * A worker that was considered dead finishes late, while another has its item. The late completion
+ * must change nothing.
  */
 
 import { leaseOf } from '../../src/engine/item/ledger.ts';

@@ -1,6 +1,6 @@
 /**
  * Documentation from Debian packages. They are downloaded and unpacked into a cache folder, not
- * installed: images without documentation leave /usr/share/doc out of what they install.
+ * installed: images without documentation exclude /usr/share/doc from installations.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ export function cacheFolder(name: string): string {
 
 export type Unpacked = { readonly root: string } | { readonly problem: string };
 
-/** The folder that holds the files of a package, as they would stand below `/`. */
+/** The folder with the files of a package, as they would be below `/`. */
 export function unpack(name: string): Unpacked {
   const root = join(cacheFolder('debian'), name);
   if (existsSync(root)) return { root };
@@ -45,13 +45,13 @@ function download(name: string, folder: string): string | undefined {
   return undefined;
 }
 
-/** A program that a peer needs, installed if it is absent; or why it cannot be. */
+/** A program that a peer needs, installed if it is absent; returns why it cannot be. */
 export function needProgram(program: string, debianPackage: string): string | undefined {
   if (findExecutable(program) !== undefined) return undefined;
   return installPackages([debianPackage]);
 }
 
-/** What went wrong, in a line. */
+/** The error, in one line. */
 export function run(program: string, args: readonly string[], cwd: string): string | undefined {
   const result = spawnSync(program, args, { cwd, encoding: 'utf8', timeout: timeoutMs });
   if (result.status === 0) return undefined;

@@ -1,4 +1,4 @@
-/** The documents of each genre, with what is known of what they say. */
+/** The documents of each genre, with their ground truth. */
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,12 +22,12 @@ export interface Document {
 
 export interface Gathered {
   readonly documents: readonly Document[];
-  /** What could not be had, and why. */
+  /** Missing documents, with the reason. */
   readonly absent: readonly string[];
 }
 
 export interface Sampling {
-  /** Of each package. */
+  /** Per package. */
   readonly pages: number;
   readonly seed: number;
 }
@@ -69,7 +69,7 @@ export function gatherManuals({ pages, seed }: Sampling): Gathered {
   );
 }
 
-/** Shorter pages are mostly frame. What to keep of a page of links is a matter of taste. */
+/** Shorter pages are mostly navigation. What to keep of a page of links is a matter of taste. */
 function isTelling({ words, wordsLinked }: HtmlPage): boolean {
   return words.length >= 100 && wordsLinked <= 0.6 * words.length;
 }
@@ -78,7 +78,7 @@ export function gatherPdfs(): Gathered {
   return together(editions.map(({ name, pdf, html }) => gatherEdition(name, pdf, html)));
 }
 
-/** EPUBs that packages hold, and office files that pandoc makes of HTML editions of one page. */
+/** EPUBs from packages, and office files that pandoc makes of one-page HTML editions. */
 export function gatherOfficeFiles(): Gathered {
   const books = editions.map(({ name, epub, html }) =>
     epub === undefined ? together([]) : gatherEdition(name, epub, html),
@@ -104,7 +104,7 @@ function gatherEdition(name: string, place: Place, html: Place): Gathered {
 
 const officeFormats = ['docx', 'odt', 'rtf'];
 
-/** Pandoc converts the whole page, navigation included: all of it is the truth. */
+/** Pandoc converts the whole page, including navigation: all of it is the truth. */
 function makeOfficeFiles({ name, html }: Edition): Gathered {
   const read = readPlace(html);
   if ('problem' in read) return { documents: [], absent: [read.problem] };
@@ -140,7 +140,7 @@ function readPlace({ package: name, path }: Place): Read {
   return files.length === 0 ? { problem: `${name} does not hold ${path}` } : { files };
 }
 
-/** The pages of one document. Of several, none holds the title of the whole. */
+/** The pages of one document. If there are several, none has the title of the whole. */
 function joinPages(pages: readonly HtmlPage[]): Readable {
   return {
     words: pages.flatMap(({ words }) => words),
@@ -157,7 +157,7 @@ function together(parts: readonly Gathered[]): Gathered {
   };
 }
 
-/** The same order for the same seed, on every machine. */
+/** Deterministic: the same order for the same seed, on every machine. */
 function shuffle(names: readonly string[], seed: number): string[] {
   const chance = chanceFrom(seed);
   const order = [...names];

@@ -23,7 +23,7 @@ export interface Extraction {
   readonly ms: number;
 }
 
-/** What ran, and why the others did not. */
+/** The extractors that ran, and why the others did not. */
 export interface Extractors {
   readonly extractors: readonly Extractor[];
   readonly absent: readonly string[];
@@ -38,7 +38,7 @@ export const pawl: Extractor = {
     const startedAt = performance.now();
     const input = { bytes, mediaType, source: name };
     const parsed = await parse(input, new AbortController().signal).catch((error: unknown) => {
-      // A document that is refused has lost all of its words, and is measured like that.
+      // A refused document has lost all of its words, and is measured as such.
       if (error instanceof Failure) return { markdown: '', title: null };
       throw error;
     });

@@ -1,9 +1,9 @@
 /**
- * The truth of an HTML page: its words, headings and table rows without navigation. Written apart
- * from the extractor, with a parser but none of its rules, so that the two cannot share a mistake.
+ * The truth of an HTML page: its words, headings and table rows without navigation. Independent of
+ * the extractor, with a parser but none of its rules, so that the two cannot share a mistake.
  *
  * Navigation is what the page itself declares as such: by tag, by role, or by a class or an id that
- * names it. The rest of the main element, or of the body where there is none, is content.
+ * names it. The rest of the main element, or of the body if there is none, is content.
  */
 import { parseDocument } from 'htmlparser2';
 import { type Readable, rowOf, wordsOf } from './meter.ts';
@@ -21,11 +21,11 @@ interface Node {
 type Test = (node: Node) => boolean;
 
 export interface HtmlPage extends Readable {
-  /** Of the words, those within links. */
+  /** How many of the words are within links. */
   readonly wordsLinked: number;
 }
 
-/** `all` keeps navigation: for files that were made of the whole page. */
+/** `all` keeps navigation: for files made of the whole page. */
 export function readHtmlPage(html: string, keep: 'content' | 'all' = 'content'): HtmlPage {
   const tree = parseDocument(html) as unknown as Node;
   const body = findAll(tree, isUnseen, isNamed('body'))[0] ?? tree;
@@ -35,7 +35,7 @@ export function readHtmlPage(html: string, keep: 'content' | 'all' = 'content'):
   const isOut = keep === 'all' ? isUnseen : navigationOf(root, main !== undefined);
   const headings = findAll(root, isOut, isNamed('h1', 'h2', 'h3', 'h4'));
   const headingText = (node: Node) => wordsOf(textOf(node, isOut)).join(' ');
-  // Where there are several, they are chapters, and the page's title is anybody's guess.
+  // If there are several, they are chapters, and the page's title is unknown.
   const [first, ...others] = headings.filter(isNamed('h1'));
   return {
     words: wordsOf(textOf(root, isOut)),
@@ -53,7 +53,7 @@ const isNamed =
 
 const isHeading = isNamed('h1', 'h2', 'h3', 'h4', 'h5', 'h6');
 
-/** In document order; what is out is not searched. */
+/** In document order; excluded nodes are not searched. */
 function findAll(root: Node, isOut: Test, isWanted: Test): Node[] {
   const found: Node[] = [];
   const visit = (node: Node): void => {
@@ -88,7 +88,7 @@ function textOf(root: Node, isOut: Test): string {
   return pieces.join('');
 }
 
-/** Rows of a table that holds values: tables within tables, or of one column, are layout. */
+/** Rows of a data table: nested tables, and tables of one column, are layout. */
 function rowsOf(table: Node, isOut: Test): string[] {
   if (table.attribs?.role === 'presentation') return [];
   if (findAll(table, isOut, isNamed('table')).length > 0) return [];
@@ -121,19 +121,19 @@ const navigationRoles = new Set([
   'menu',
   'menubar',
 ]);
-/** Around the main element they belong to the site, within it to the text. */
+/** Around the main element they belong to the site, inside it to the text. */
 const marginTags = new Set(['header', 'aside']);
 const word = (names: string) => new RegExp(`(?:^|[\\s_-])(?:${names})(?:[\\s_-]|$)`, 'i');
 const navigationName = word(
   '[a-z]*nav(?:bar|header|footer|igation|links?)?|breadcrumbs?|(?:page|site)-header|footer|toc|' +
     'pager|pagination|legal-?copy',
 );
-/** In a heading, names tell where its link leads; only these are no part of the text. */
+/** In a heading, names describe the target of its link; only these are not part of the text. */
 const signName = word('headerlink|permalink|skip(?:-?link)?');
-/** Also the names of boxes in the text: navigation if at least half of their words are links. */
+/** Also names of boxes in the text: navigation if at least half of their words are links. */
 const boxName = word('(?:sphinx)?sidebar|header|menu|related');
 
-/** Whether a node within `root` is left out. Each is judged once. */
+/** Whether a node inside `root` is excluded. Each is judged once. */
 function navigationOf(root: Node, isMain: boolean): Test {
   const known = new Map<Node, boolean>();
   const half = wordsOf(textOf(root, isUnseen)).length / 2;
@@ -146,7 +146,7 @@ function navigationOf(root: Node, isMain: boolean): Test {
     const isMargin = !isMain && (marginTags.has(name) || attribs.role === 'complementary');
     const isBox = hasName(node, boxName);
     if (!isMargin && !isBox && !hasName(node, navigationName)) return false;
-    // Neither half of a page nor its heading is navigation, whatever it is called.
+    // Half of a page, or its heading, is never navigation, regardless of its name.
     const words = wordsOf(textOf(node, isUnseen)).length;
     if (words >= half || hasAny(node, isNamed('h1'))) return false;
     return !isBox || 2 * linkedWords(node) >= words;
@@ -158,7 +158,7 @@ function navigationOf(root: Node, isMain: boolean): Test {
   };
 }
 
-/** An id that names a section is made of its heading: a chapter on menus is no menu. */
+/** The id of a section is derived from its heading: a chapter about menus is not a menu. */
 function hasName(node: Node, name: RegExp): boolean {
   const { class: classes = '', id = '' } = node.attribs ?? {};
   if (name.test(classes)) return true;

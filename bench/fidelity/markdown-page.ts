@@ -1,4 +1,4 @@
-/** What an extractor returned as Markdown, for the meter: words without addresses and marks. */
+/** The Markdown of an extractor, for the meter: words without addresses and marks. */
 import { type Readable, rowOf, wordsOf } from './meter.ts';
 
 export function readMarkdownPage(markdown: string, title: string | undefined): Readable {
@@ -8,7 +8,7 @@ export function readMarkdownPage(markdown: string, title: string | undefined): R
   let fence: string | undefined;
   let isQuoted = false;
   for (const source of markdown.split('\n')) {
-    // Code that is not quoted may have lines that begin like a quote.
+    // Unquoted code may have lines that begin like a quote.
     if (fence === undefined) isQuoted = source.startsWith('>');
     const raw = isQuoted ? source.replace(/^(?:> ?)+/, '') : source;
     const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(raw) ?? [];
@@ -27,8 +27,8 @@ export function readMarkdownPage(markdown: string, title: string | undefined): R
 }
 
 /**
- * Without addresses, and without marks that may stand within a word. Numbers of list items go as
- * well: HTML leaves them to whoever shows the list.
+ * Without addresses, and without marks that may be within a word. Numbers of list items are removed
+ * too: in HTML the browser adds them.
  */
 function plain(line: string): string {
   return line

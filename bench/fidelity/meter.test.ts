@@ -1,4 +1,4 @@
-/** A meter that cannot fail measures nothing: each figure is shown to move. */
+/** Proves that each figure of the meter reacts to its defect. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readHtmlPage } from './html-page.ts';
@@ -34,7 +34,7 @@ const measure = (markdown: string, title = 'Pumps') =>
   compare(readHtmlPage(page), readMarkdownPage(markdown, title));
 
 describe('the truth of a page', () => {
-  test('is its text without what the page names as navigation', () => {
+  test('is its text without the declared navigation', () => {
     const { words, headings, rows, title } = readHtmlPage(page);
     const text =
       '2 pumps a pumphouse has two pumps a box of text is no navigation the menu press plus ' +
@@ -45,17 +45,17 @@ describe('the truth of a page', () => {
     assert.equal(title, '2 pumps');
   });
 
-  test('is the whole page where navigation is part of it', () => {
+  test('is the whole page if navigation is part of it', () => {
     const { words } = readHtmlPage(page, 'all');
     for (const word of ['prev', 'chapters', 'copyright']) assert.ok(words.includes(word), word);
   });
 
-  test('keeps an element that holds half of the page, whatever it is called', () => {
+  test('keeps an element with half of the page, regardless of its name', () => {
     const { words } = readHtmlPage('<body><div class="toc"><p>All of it.</p></div></body>');
     assert.deepEqual(words, ['all', 'of', 'it']);
   });
 
-  test('has no title where several headings could be it, and no rows of layout', () => {
+  test('has no title if several headings could be it, and no rows of layout', () => {
     const { title, rows } = readHtmlPage(
       '<h1>One</h1><h1>Two</h1><table><tr><td><table><tr><td>a<td>b</table><td>c<tr><td>d</table>',
     );
@@ -91,13 +91,13 @@ describe('the meter', () => {
     );
   });
 
-  test('accepts the title in place of the heading that was taken out for it', () => {
+  test('accepts the title in place of the heading that became the title', () => {
     const { headingsLost, wordsLost } = measure(whole.replace('# 2. Pumps', ''), '2. Pumps');
     assert.deepEqual({ headingsLost, wordsLost }, { headingsLost: 0, wordsLost: 0 });
     assert.equal(measure(whole.replace('# 2. Pumps', ''), 'The Manual').headingsLost, 1);
   });
 
-  test('reads what is quoted, and takes no prompt in code for a quote', () => {
+  test('reads quotes, and does not mistake a prompt in code for a quote', () => {
     const quoted = whole.replaceAll(/^/gm, '> ');
     const { headingsLost, rowsExact, wordsLost } = measure(quoted);
     assert.deepEqual(
@@ -108,17 +108,17 @@ describe('the meter', () => {
     assert.deepEqual(headings, ['heading']);
   });
 
-  test('tells a right title from a wrong one', () => {
+  test('distinguishes a right title from a wrong one', () => {
     assert.equal(measure(whole, 'The Manual').titlesRight, 0);
     assert.equal(measure(whole, 'Chapter 2. Pumps').titlesRight, 1);
   });
 
-  test('takes a row for exact only if its cells are apart', () => {
+  test('counts a row as exact only if its cells are separate', () => {
     assert.equal(measure(whole.replace('| Valve | 4 |', '| Valve 4 |')).rowsExact, 1);
     assert.equal(measure(whole.replace('| Valve | 4 |', 'Valve 4')).rowsExact, 1);
   });
 
-  test('takes neither headings nor rows out of code', () => {
+  test('ignores headings and rows in code', () => {
     const { headings, rows } = readMarkdownPage('```\n# no\n| a | b |\n```\n# yes', undefined);
     assert.deepEqual({ headings, rows }, { headings: ['yes'], rows: [] });
   });
@@ -129,7 +129,7 @@ describe('the meter', () => {
     assert.equal(measure('', '').wordsLost, measure('', '').words);
   });
 
-  test('does not judge what the truth or the extractor does not know', () => {
+  test('does not judge what the truth or the extractor lacks', () => {
     const given = { words: ['a'] };
     const { headings, rows, titles } = compare(readHtmlPage(page), given);
     assert.deepEqual({ headings, rows, titles }, { headings: 0, rows: 0, titles: 0 });

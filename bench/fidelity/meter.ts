@@ -1,13 +1,13 @@
 /**
- * The meter: what a document should give, compared with what an extractor gave. Words, headings and
- * table rows are compared as multisets, so that a repeated one must be there as often. What the
- * truth does not know, or an extractor cannot give, is undefined and not counted.
+ * The meter: compares the truth of a document with an extractor's result. Words, headings and table
+ * rows are compared as multisets, so a repeated one must occur as often. What the truth lacks, or
+ * an extractor cannot return, is undefined and not counted.
  */
 export interface Readable {
   readonly words: readonly string[];
   /** Each as its words, joined by spaces. */
   readonly headings?: readonly string[] | undefined;
-  /** Each as its cells that are not empty, joined by bars. */
+  /** Each as its non-empty cells, joined by bars. */
   readonly rows?: readonly string[] | undefined;
   readonly title?: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface Score {
   readonly words: number;
   readonly wordsLost: number;
   readonly wordsKept: number;
-  /** Kept words that the truth does not have, or not so often. */
+  /** Kept words that the truth does not have, or not as often. */
   readonly wordsNoise: number;
   readonly headings: number;
   readonly headingsLost: number;
@@ -28,7 +28,7 @@ export interface Score {
   readonly documentsBelow: number;
 }
 
-/** A document that keeps less than this share of its words counts as lost in large part. */
+/** A document that keeps a smaller share of its words counts as mostly lost. */
 export const keptShareMin = 0.8;
 
 export function compare(truth: Readable, given: Readable): Score {
@@ -70,7 +70,7 @@ const emptyScore = {
   documentsBelow: 0,
 };
 
-/** A title that was taken out of the text is kept all the same, where it belongs to the truth. */
+/** A title that was removed from the text still counts as kept, if it belongs to the truth. */
 export function keptWords(truth: Readable, given: Readable): readonly string[] {
   const { words, title = '', headings = [] } = given;
   const own = withoutNumber(title);
@@ -79,7 +79,7 @@ export function keptWords(truth: Readable, given: Readable): readonly string[] {
   return isApart ? [...title.split(' '), ...words] : words;
 }
 
-/** The title may stand in for one heading: most extractors return it apart from the text. */
+/** The title may replace one heading: most extractors return it separately from the text. */
 function compareHeadings(truth: Readable, given: Readable) {
   if (truth.headings === undefined || given.headings === undefined) {
     return { headings: 0, headingsLost: 0 };
@@ -102,7 +102,7 @@ function compareTitles(truth: Readable, given: Readable) {
   return { titles: 1, titlesRight: isRight ? 1 : 0 };
 }
 
-/** Words as a search knows them: letters, marks and digits, without case. */
+/** Words as in a search: letters, marks and digits, without case. */
 export function wordsOf(text: string): string[] {
   return (
     text
@@ -112,7 +112,7 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-/** A row of a table as one string; cells that are merged away may be empty or absent. */
+/** A row of a table as one string; merged cells may be empty or absent. */
 export function rowOf(cells: readonly string[]): string {
   return cells
     .map((cell) => wordsOf(cell).join(' '))
@@ -120,7 +120,7 @@ export function rowOf(cells: readonly string[]): string {
     .join(' | ');
 }
 
-/** Of the first list, in its order, what the second lacks. */
+/** The elements of the first list, in order, that the second lacks. */
 export function subtract(from: readonly string[], what: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const entry of what) counts.set(entry, (counts.get(entry) ?? 0) + 1);

@@ -1,7 +1,7 @@
-/** The Debian packages whose documentation is measured, and where it stands in them. */
+/** The Debian packages whose documentation is measured, and its location in them. */
 export interface Manual {
   readonly name: string;
-  /** What made its pages. No two are made by the same. */
+  /** The generator of its pages, different for each package. */
   readonly generator: string;
   readonly folder: string;
 }
@@ -49,7 +49,7 @@ export interface Place {
   readonly path: string;
 }
 
-/** One text in several formats, made of one source. The HTML is the truth of the others. */
+/** One text in several formats from one source. The HTML is the truth of the others. */
 export interface Edition {
   readonly name: string;
   readonly html: Place;

@@ -1,6 +1,6 @@
 /**
- * How much of a document survives extraction, genre by genre, beside the peers on the same files.
- * What counts as truth for each genre is told in bench/README.md.
+ * How much of a document survives extraction, genre by genre, next to the peers on the same files.
+ * bench/README.md defines the truth of each genre.
  */
 import type { Figure, Section, Table } from '../measure/figure.ts';
 import {
@@ -24,7 +24,7 @@ import { manuals } from './packages.ts';
 export interface FidelityOptions {
   readonly data: string | undefined;
   readonly seed: number;
-  /** Words that the title of a genre must have. */
+  /** Words that the title of a genre must contain. */
   readonly only: readonly string[];
   readonly isQuick: boolean;
   readonly tell: (line: string) => void;
@@ -35,7 +35,7 @@ interface Genre {
   readonly gather: () => Gathered;
   readonly start: () => Extractors;
   readonly note: string;
-  /** In percent; what is asked of Pawl. */
+  /** In percent; the targets of Pawl. */
   readonly targets?: Readonly<Record<string, number>>;
 }
 

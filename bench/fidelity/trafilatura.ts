@@ -1,4 +1,4 @@
-/** The Python package as a peer, in a virtual environment of its own below the cache folder. */
+/** The Python package as a peer, in its own virtual environment in the cache folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync } from 'node:fs';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder, run } from './debian.ts';
 
 export const trafilaturaVersion = '2.3.1';
-/** Its dependency asks for an extra of lxml that newer versions of lxml call differently. */
+/** Its dependency requires an extra of lxml that newer versions have renamed. */
 const requirements = [`trafilatura==${trafilaturaVersion}`, 'lxml-html-clean==0.4.6'];
 const script = fileURLToPath(new URL('../peers/trafilatura-peer.py', import.meta.url));
 
 export interface Trafilatura {
-  ask(question: { readonly html: string; readonly recall: boolean }): Promise<TrafilaturaAnswer>;
+  ask(question: { readonly html: string; readonly recall: boolean }): Promise<TrafilaturaResult>;
   close(): void;
 }
 
-export interface TrafilaturaAnswer {
+export interface TrafilaturaResult {
   readonly markdown: string;
   readonly title: string;
   readonly ms: number;
@@ -54,7 +54,7 @@ export function startTrafilatura(): Trafilatura {
       if (!stdin.write(`${JSON.stringify(question)}\n`)) await once(stdin, 'drain');
       const { value, done } = await answers.next();
       if (done) throw new Error('trafilatura ended before it answered');
-      return JSON.parse(value) as TrafilaturaAnswer;
+      return JSON.parse(value) as TrafilaturaResult;
     },
     close: () => stdin.end(),
   };

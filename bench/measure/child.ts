@@ -1,15 +1,17 @@
 /**
- * Every measurement runs in a process of its own, so that none inherits another's heap or compiled
- * code. It is asked in its one argument, and answers with its last line, both JSON.
+ * Every measurement runs in its own process, so that none inherits another's heap or compiled code.
+ * The request is its one argument, the response its last line, both JSON.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Reading } from './reading.ts';
 
-export type Answer = { readonly readings: readonly Reading[] } | { readonly failure: string };
+export type ChildResponse =
+  | { readonly readings: readonly Reading[] }
+  | { readonly failure: string };
 
-/** A hundred thousand documents, on a slow machine with others at work. */
+/** A hundred thousand documents, on a slow and busy machine. */
 const timeoutMs = 1_200_000;
 const errorCharactersMax = 2_000;
 
@@ -17,7 +19,7 @@ export async function ask(
   file: URL,
   request: object,
   nodeFlags: readonly string[] = [],
-): Promise<Answer> {
+): Promise<ChildResponse> {
   const args = [...nodeFlags, fileURLToPath(file), JSON.stringify(request)];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,7 +41,7 @@ export async function ask(
   return { failure: `ended with ${code ?? signal}: ${reason}` };
 }
 
-/** The other side: measures what was asked for, answers, and ends, whatever is still open. */
+/** The child's side: measures, responds, and exits, even with open handles. */
 export async function answer<Request>(
   measure: (request: Request) => Promise<readonly Reading[]>,
 ): Promise<never> {

@@ -1,4 +1,4 @@
-/** Figures with what is asked of them, as a table. */
+/** Figures with their targets, as a table. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -9,10 +9,10 @@ export interface Figure {
 
 export interface Section {
   readonly title: string;
-  /** How it was measured, in a sentence or two. */
+  /** The method, in a sentence or two. */
   readonly note: string;
   readonly figures: readonly Figure[];
-  /** Beside the figures, for what has more than one column. */
+  /** Next to the figures, for data with more than one column. */
   readonly tables?: readonly Table[];
 }
 

@@ -1,4 +1,4 @@
-/** What every queue is asked: put many jobs in, then work them off; and begin a lone one. */
+/** The workload of every queue: add many jobs, then process them; and start a single one. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { noiseOf, type Reading, rate, spread } from './reading.ts';
 import { measured, together } from './usage.ts';
@@ -9,7 +9,7 @@ export interface QueueWork {
   /** Settings that a reader needs to judge the figures. */
   readonly note: string;
   enqueue(): Promise<void>;
-  /** Between the two, not timed: fresh statistics for the planner. */
+  /** Between the two, not timed: new statistics for the planner. */
   settle?(): Promise<void>;
   /** Resolves when the last job is stored as completed. */
   process(): Promise<void>;
@@ -27,7 +27,7 @@ export async function measureQueue(work: QueueWork): Promise<Reading[]> {
   ];
 }
 
-/** Between two lone jobs, so that the engine has gone back to sleep. */
+/** Pause between two single jobs, so that the engine is idle again. */
 const idleMs = 2;
 const warmUps = 20;
 

@@ -1,25 +1,25 @@
-/** One figure, as a measuring process hands it over, and what becomes of several of the same. */
+/** One figure of a measuring process, and the summary of several. */
 import type { Usage } from './usage.ts';
 
 export interface Reading {
   /** The key of a row in the suite's table of measures. */
   readonly measure: string;
   readonly value: number;
-  /** The 99th percentile, where the value is the median of many. */
+  /** The 99th percentile, if the value is the median of many. */
   readonly p99?: number;
   readonly cost?: Cost;
   /** Settings that a reader needs to judge the figure. */
   readonly note?: string;
 }
 
-/** CPU microseconds for one unit of the work, and how many foreign cores were busy meanwhile. */
+/** CPU microseconds per unit of work, and how many foreign cores were busy meanwhile. */
 export interface Cost {
   readonly clientMicros?: number | undefined;
   readonly serverMicros?: number | undefined;
   readonly foreignCores: number | undefined;
 }
 
-/** So many units of work done in that time. */
+/** So many units of work in that time. */
 export function rate(measure: string, count: number, usage: Usage, note?: string): Reading {
   return {
     measure,
@@ -29,7 +29,7 @@ export function rate(measure: string, count: number, usage: Usage, note?: string
   };
 }
 
-/** The middle and the 99th percentile of many times. */
+/** The median and the 99th percentile of many times. */
 export function spread(measure: string, times: readonly number[], cost?: Cost): Reading {
   return {
     measure,
@@ -48,7 +48,7 @@ export function costOf(count: number, usage: Usage): Cost {
   };
 }
 
-/** For a time that is a part of the work, or whose work is too short to be weighed. */
+/** For a time that is a part of the work, or whose work is too short to measure its CPU. */
 export function noiseOf({ foreignSeconds, seconds }: Usage): Cost {
   return { foreignCores: foreignSeconds === undefined ? undefined : foreignSeconds / seconds };
 }

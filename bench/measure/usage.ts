@@ -1,7 +1,7 @@
 /**
- * What a piece of work cost: its time, the CPU of this process and of the server, and how much CPU
- * others took meanwhile, which tells a reader how far to trust the rest. Linux tells it in `/proc`;
- * elsewhere the server and the others are unknown.
+ * The cost of a piece of work: its time, the CPU of this process and of the server, and the CPU of
+ * other processes meanwhile, which shows how reliable the rest is. Read from `/proc` on Linux;
+ * elsewhere the last two are unknown.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -25,7 +25,7 @@ export async function measured(work: () => unknown, serverPid: number | undefine
   const client = process.cpuUsage(clientBefore);
   const clientSeconds = (client.user + client.system) / 1e6;
   const machine = difference(machineSeconds(), machineBefore);
-  // Connections that were just closed are counted for certain only once their end is noticed.
+  // Recently closed connections are counted reliably only once their end is noticed.
   if (serverPid !== undefined) await pause(reapMs);
   const server = difference(serverSeconds(serverPid), serverBefore);
   const ours = clientSeconds + (server ?? 0);
@@ -39,7 +39,7 @@ export async function measured(work: () => unknown, serverPid: number | undefine
 
 const reapMs = 50;
 
-/** Two pieces of work as one. */
+/** The sum of two pieces of work. */
 export function together(first: Usage, second: Usage): Usage {
   const sum = (a: number | undefined, b: number | undefined): number | undefined =>
     a === undefined || b === undefined ? undefined : a + b;
@@ -51,7 +51,7 @@ export function together(first: Usage, second: Usage): Usage {
   };
 }
 
-/** Linux counts in hundredths of a second, whatever the kernel's own clock does. */
+/** Linux counts in hundredths of a second, independent of the kernel's own clock. */
 const ticksPerSecond = 100;
 
 function machineSeconds(): number | undefined {
@@ -61,7 +61,7 @@ function machineSeconds(): number | undefined {
   return line === '' ? undefined : busy.reduce((sum, ticks) => sum + ticks, 0) / ticksPerSecond;
 }
 
-/** The server's own CPU, that of its children, and of those it has already buried. */
+/** The CPU of the server, of its children, and of those already reaped. */
 function serverSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return 0;
   const root = processTicks(pid);

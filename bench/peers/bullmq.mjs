@@ -1,4 +1,4 @@
-/** BullMQ on Redis: one worker with many jobs at once. */
+/** BullMQ on Redis: one worker with many concurrent jobs. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import { answer } from '../measure/child.ts';
@@ -52,7 +52,9 @@ async function enqueue(queue, jobs) {
   await Promise.all(Array.from({ length: callsAtOnce }, addSome));
 }
 
-/** The first worker loses its lock while it works; the second has the job when it is done. */
+/**
+ * The first worker loses its lock while it works; the second has the job when the first is done.
+ */
 async function probeZombie({ store: { port } }) {
   const connection = { host: '127.0.0.1', port };
   const queue = new Queue('zombie', { connection });

@@ -1,4 +1,7 @@
-/** Graphile Worker on Postgres, with its local queue and batched completion, as it publishes. */
+/**
+ * Graphile Worker on Postgres, with its local queue and batched completion, as in its published
+ * benchmark.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger, makeWorkerUtils, run, runOnce } from 'graphile-worker';
 import pg from 'pg';

@@ -1,11 +1,11 @@
-/** Brings the peers in when a benchmark first needs them. Pawl itself depends on none of them. */
+/** Installs the peers when a benchmark first needs them. Pawl itself depends on none of them. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const directory = fileURLToPath(new URL('.', import.meta.url));
 
-/** Why each peer that cannot be measured cannot, by package. */
+/** The peers that cannot be measured, with the reason, by package. */
 export function installPeers(): ReadonlyMap<string, string> {
   const wanted = Object.entries(peerVersions());
   const absent = (): [string, string][] =>
@@ -32,7 +32,7 @@ function runNpm(): string {
   return result.error?.message ?? lines.find((line) => line.includes('error')) ?? 'no reason given';
 }
 
-/** What is measured, by package, as `package.json` pins it. */
+/** The measured versions, by package, as `package.json` pins them. */
 export function peerVersions(): Readonly<Record<string, string>> {
   return dependenciesOf(`${directory}package.json`);
 }

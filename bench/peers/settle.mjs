@@ -1,4 +1,4 @@
-/** What Pawl's own tables get between the phases, the peers' get too. */
+/** The peers' tables get the same maintenance between the phases as Pawl's. */
 import pg from 'pg';
 
 export async function settleStatistics(url) {

@@ -1,4 +1,6 @@
-/** The same pages through Pawl as it ships, from submission to the last document found. */
+/**
+ * The same pages through Pawl as shipped, from submission until the last document is searchable.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from '../../src/index.ts';
@@ -7,7 +9,7 @@ import { type Reading, rate } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';
 
 interface Request {
-  /** Pages for code to be loaded and compiled with. */
+  /** Pages to load and compile the code with. */
   readonly warmUp: string;
   readonly pages: string;
   readonly directory: string;

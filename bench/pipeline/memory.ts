@@ -40,7 +40,7 @@ async function ingestSome(pawl: Pawl, first: number, chance: () => number): Prom
   if (items.done !== perJob) throw new Error(`${items.done} of ${perJob} documents are done`);
 }
 
-/** Heap, buffers, the store's cache and Node itself; not what the system keeps of files. */
+/** Heap, buffers, the store's cache and Node itself; not the file cache of the system. */
 async function peakDuring(work: () => Promise<void>): Promise<number> {
   let peak = 0;
   const look = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Pages as the web has them: an article of some paragraphs, lists, a table and code among menus,
- * related links and a footer. The same seed gives the same pages.
+ * Typical web pages: an article with paragraphs, lists, a table and code among menus, related links
+ * and a footer. The same seed gives the same pages.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface PagesWanted {
   readonly directory: string;
   readonly count: number;
-  /** Words of the article, on average. */
+  /** Average words of the article. */
   readonly words: number;
   readonly seed: number;
 }
@@ -23,7 +23,7 @@ export function writePages({ directory, count, words, seed }: PagesWanted): void
 
 type Chance = () => number;
 
-/** Numbers from 0 to 1 by xorshift, which every engine computes alike. */
+/** Numbers from 0 to 1 by xorshift, which every JavaScript engine computes alike. */
 export function chanceFrom(seed: number): Chance {
   let state = seed >>> 0 || 1;
   return () => {
@@ -45,7 +45,7 @@ people workers visitors engineers farmers readers children records documents pag
 
 const names = `Anna Weber|Lisbon|Vienna|Hamburg|Ruth Carter|Nakamura|Lindqvist|City Museum
 University of Graz|Northern Company|March 2021`.split(/[|\n]/);
-/** About as many as reports have. */
+/** About as many as in news reports. */
 const nameShare = 0.02;
 
 function wordOf(chance: Chance): string {

@@ -1,7 +1,7 @@
 /**
- * The same work without any of the promises: the same parser, chunker, embedder and entities, and
- * plain inserts into a database that flushes nothing and journals nothing. A crash would leave a
- * broken file. What Pawl loses against this is the price of never losing its place.
+ * The same work without durability: the same parser, chunker, embedder and entities, and plain
+ * inserts into a database without flushes or a journal. A crash would leave a broken file. The
+ * difference to Pawl is the price of resuming after a crash.
  */
 
 import { readdirSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { type Reading, rate } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';
 
 interface Request {
-  /** Pages for code to be loaded and compiled with. */
+  /** Pages to load and compile the code with. */
   readonly warmUp: string;
   readonly pages: string;
   readonly directory: string;

@@ -1,6 +1,6 @@
 /**
- * What durability costs: the same pages through Pawl and through the same functions without it, in
- * turns, so that whatever else the machine does touches both alike.
+ * The cost of durability: the same pages through Pawl and through the same functions without it, in
+ * turns, so that other load on the machine affects both alike.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,12 @@ const loads = {
 } as const;
 
 const places = 16;
-/** Before anything is timed, so that neither side is measured while its code is being compiled. */
+/** Before anything is timed, so that neither side is measured while its code is compiled. */
 const pagesBefore = 200;
 const seed = 7;
 const articleWords = 800;
 const shareMin = 0.9;
-/** How much more memory than after the first thousand documents still counts as flat. */
+/** The growth over the first thousand documents that still counts as flat. */
 const growthMax = 1.5;
 
 export async function benchPipeline(options: PipelineOptions): Promise<Section[]> {
@@ -55,7 +55,7 @@ export async function benchPipeline(options: PipelineOptions): Promise<Section[]
   }
 }
 
-/** Those that `pawl ingest` and `pawl serve` start Node with. */
+/** The Node flags of `pawl ingest` and `pawl serve`. */
 function pawlFlags(): string[] {
   return JSON.parse(readFileSync(new URL('../../bin/node-flags.json', import.meta.url), 'utf8'));
 }
@@ -75,7 +75,7 @@ function middle(readings: readonly Reading[], key: string): number {
   return median(own.map(({ value }) => value)) ?? Number.NaN;
 }
 
-/** Of each turn by itself: what others do on the machine changes from one turn to the next. */
+/** Per turn: other load changes from one turn to the next. */
 function middleShare(readings: readonly Reading[]): number {
   const valuesOf = (key: string): number[] =>
     readings.filter(({ measure }) => measure === key).map(({ value }) => value);

@@ -36,7 +36,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Each step alone, over all pages, once to warm up and once to be measured. */
+/** Each step alone, over all pages, once to warm up and once measured. */
 async function measureSteps(directory: string) {
   const { signal } = new AbortController();
   const inputs = readdirSync(directory).map((name) => ({
@@ -114,7 +114,7 @@ async function measureStore(directory: string, data: string) {
   };
 }
 
-/** What is not there takes no room: small documents are no blobs. */
+/** A missing file takes no space: small documents are not blobs. */
 function sizeOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return 0;

@@ -1,7 +1,7 @@
 /**
- * What one document costs, by `node bench/scale/measure.ts 1500`, `npm run bench -- services` and
- * `npm run bench -- engine`, on two quiet cores. The pages are made, of about 800 words: 10.6 kB of
- * HTML, 7.5 kB of text, 7.3 chunks, 8 entities. Figures that nobody has measured yet are marked as
+ * The cost of one document, by `node bench/scale/measure.ts 1500`, `npm run bench -- services` and
+ * `npm run bench -- engine`, on two quiet cores. The pages are generated, of about 800 words: 10.6
+ * kB of HTML, 7.5 kB of text, 7.3 chunks, 8 entities. Figures that were not measured are marked as
  * assumed.
  */
 export interface Cost {
@@ -20,7 +20,7 @@ const fixed = (cost: Cost): Cost => ({ ...cost, isFixed: true });
 const steps = 'bench/scale/measure.ts, that step alone';
 const whole = 'bench/scale/measure.ts, the whole of Pawl on Postgres';
 
-/** Processor time for one document. */
+/** CPU time per document. */
 export const costs = {
   gateway: fixed(assumed(100, 'nginx: two requests, their log lines')),
   fetch: assumed(1_500, 'one request with TLS, robots.txt remembered; the waiting costs nothing'),
@@ -41,19 +41,19 @@ export const costs = {
   neo4j: assumed(5_400, '0.2 ms for each entity and relation, in batches'),
 } as const satisfies Record<string, Cost>;
 
-/** Messages on the queues for one document: fetched and parsed; embedded and entities found. */
+/** Queue messages per document: fetched and parsed; embedded and entities found. */
 export const messages = { scrape: 2, embed: 2 } as const;
 
-/** What one document is, and what is kept of it. */
+/** The size of one document, and what is stored of it. */
 export const document = {
   htmlBytes: 10_597,
   textBytes: 7_451,
   tokens: 1_206,
   chunks: 7.297,
   entities: 8.2,
-  /** Written to Postgres' log; what a replica and a backup have to take. */
+  /** Written to the Postgres log; the load on a replica and a backup. */
   walBytes: 60_607,
-  /** In Postgres with its indexes, for as long as the document is there. */
+  /** In Postgres with its indexes, for the life of the document. */
   storeBytes: {
     words: 12_719,
     chunks: 11_283,
@@ -61,7 +61,7 @@ export const document = {
     vectors: 4_866,
     text: 3_725,
     rows: 2_228,
-    /** What was fetched, as long as it is small; more than 64 KiB are a blob. */
+    /** Fetched content, if it is small; above 64 KiB it is a blob. */
     fetched: 4_626,
   },
   /** In Postgres, for the thirty days that events are kept. */

@@ -1,22 +1,22 @@
 /**
- * From what one document costs to how much of everything is needed. Two views of the same plan: how
- * long work waits at a steady rate (Erlang's formula), and what piles up over a day that is not
- * steady (a flow, minute by minute). Nothing here is random: the same input gives the same answer.
+ * From the cost of one document to the required resources. Two views of the same plan: the waiting
+ * time at a steady rate (Erlang's formula), and the backlog over a day that is not steady (a flow,
+ * minute by minute). Deterministic.
  */
 import type { Cost } from './measured.ts';
 
 export interface Component {
   readonly name: string;
   readonly costs: readonly Cost[];
-  /** How often each of the costs falls due for a document; once if nothing is said. */
+  /** How often each cost occurs per document; once if absent. */
   readonly times?: number;
-  /** One process, and one core of it, is all that can work on it: a Redis, for instance. */
+  /** Only one core of one process can work on it: a Redis, for instance. */
   readonly isSingle?: boolean;
 }
 
 export interface Machine {
   readonly cores: number;
-  /** The share of a core's time that is planned for: the rest is for bursts, deploys and deaths. */
+  /** The planned share of a core's time: the rest is for bursts, deploys and failures. */
   readonly loadMax: number;
 }
 
@@ -24,14 +24,14 @@ export interface Need {
   readonly name: string;
   readonly evidence: Cost['evidence'];
   readonly millisPerDocument: number;
-  /** Cores at the peak, with room. */
+  /** Cores at the peak, with reserve. */
   readonly cores: number;
   readonly machines: number;
-  /** Of those cores, at the peak. */
+  /** The load of those cores at the peak. */
   readonly load: number;
-  /** How long a document waits at the peak before its work begins, on average. */
+  /** The average wait of a document at the peak. */
   readonly waitMs: number;
-  /** Documents a second at which one machine has nothing left. */
+  /** Documents per second that saturate one machine. */
   readonly machineRateMax: number;
 }
 
@@ -54,8 +54,8 @@ export function needOf(component: Component, rate: number, machine: Machine): Ne
 }
 
 /**
- * Erlang's C: the share of arrivals that find all servers busy. By the recursion of his B formula,
- * which does not overflow for thousands of servers.
+ * Erlang C: the share of arrivals that find all servers busy. Computed by the recursion of Erlang
+ * B, which does not overflow for thousands of servers.
  */
 export function waitingShare(servers: number, offered: number): number {
   if (offered >= servers) return 1;
@@ -67,12 +67,12 @@ export function waitingShare(servers: number, offered: number): number {
   return blocked / (1 - load + load * blocked);
 }
 
-/** Of a day: the share of its documents that comes in each hour. Sums to 1. */
+/** The share of a day's documents in each hour. Sums to 1. */
 export type Curve = readonly number[];
 
 export const flatDay: Curve = Array.from({ length: 24 }, () => 1 / 24);
 
-/** Quiet at night, and at noon so many times as much as on average: from 1 to 2. */
+/** Quiet at night, and at noon `peak` times the average: from 1 to 2. */
 export function busyDay(peak: number): Curve {
   if (peak < 1 || peak > 2)
     throw new Error(`a peak of ${peak} would need a night of less than none`);
@@ -82,9 +82,9 @@ export function busyDay(peak: number): Curve {
 
 export interface Stage {
   readonly name: string;
-  /** Documents a second that it can do. */
+  /** Documents per second that it can process. */
   readonly capacity: number;
-  /** The hours of the day in which it does nothing. */
+  /** The hours of the day in which it is down. */
   readonly away?: { readonly from: number; readonly to: number };
 }
 
@@ -98,7 +98,7 @@ export interface StageDay {
 
 const minutes = 24 * 60;
 
-/** A day in steps of a minute: what a stage does is what comes in at the next. */
+/** A day in steps of a minute: the output of a stage is the input of the next. */
 export function flowOfDay(
   stages: readonly Stage[],
   { documents, curve }: { readonly documents: number; readonly curve: Curve },

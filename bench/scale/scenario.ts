@@ -1,4 +1,4 @@
-/** The two questions: a million documents a day, and a corpus of a billion. */
+/** The scenarios: a million documents a day, and a corpus of a billion. */
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { priceOf } from '../../src/provider/prices.ts';
 import { costs, document, messages } from './measured.ts';
@@ -19,10 +19,10 @@ export interface Scenario {
   readonly name: string;
   readonly note: string;
   readonly documentsPerDay: number;
-  /** What is kept in the end. */
+  /** The number of documents stored in the end. */
   readonly documents: number;
   readonly curve: Curve;
-  /** How much larger a document is than the made ones: costs and sizes grow with it. */
+  /** The size of a document relative to the generated ones: costs and sizes scale with it. */
   readonly size: number;
 }
 
@@ -79,7 +79,7 @@ export const components: readonly Component[] = [
   { name: 'Neo4j', costs: [costs.neo4j] },
 ];
 
-/** The order in which a document meets them; what else works for it, works at the same time. */
+/** The order in which a document passes them; other work runs in parallel. */
 const path = ['scraper', 'chunking', 'embedding (local model)', 'orchestrator', 'Postgres primary'];
 const outage = { stage: 'embedding (local model)', from: 12, to: 14 } as const;
 
@@ -87,9 +87,9 @@ export interface Plan {
   readonly scenario: Scenario;
   readonly ratePeak: number;
   readonly needs: readonly Need[];
-  /** The one of which a single machine would be the first to be too small. */
+  /** The component of which a single machine is too small first. */
   readonly bottleneck: Need;
-  /** The day on which embedding is away for the two busiest hours, with the cores of the plan. */
+  /** The day on which embedding is down for the two busiest hours, with the cores of the plan. */
   readonly outage: StageDay;
   readonly storage: readonly Storage[];
   readonly other: readonly (readonly [what: string, figure: string])[];
@@ -99,11 +99,11 @@ export interface Storage {
   readonly what: string;
   readonly bytesPerDocument: number;
   readonly bytes: number;
-  /** So many machines for it, where one can hold only so much. */
+  /** The number of machines, if one can store only so much. */
   readonly machines?: number;
 }
 
-/** What one machine is asked to hold, assumed: what can be backed up and restored in a night. */
+/** The assumed capacity of one machine: what can be backed up and restored in a night. */
 const holds = { postgres: 8e12, memory: 200e9 } as const;
 
 const daySeconds = 24 * 60 * 60;
@@ -156,7 +156,7 @@ function storageOf({ documents, documentsPerDay, size }: Scenario): Storage[] {
     row('Postgres, events of thirty days', eventBytes, recent),
     row('Postgres, log of one day', walBytes, documentsPerDay),
     row('blobs', blobBytes),
-    // Qdrant's own rule: four bytes for a dimension, and half as much again for the graph.
+    // Qdrant's own rule: four bytes per dimension, and half as much again for the graph.
     heldBy(holds.memory, row('Qdrant, vectors in memory', vector * 4 * 1.5)),
     heldBy(
       holds.memory,
@@ -165,7 +165,7 @@ function storageOf({ documents, documentsPerDay, size }: Scenario): Storage[] {
   ];
 }
 
-/** What was fetched goes where Pawl puts it: a page that is too large for a row is a blob. */
+/** Fetched content is stored as Pawl does: a page that is too large for a row is a blob. */
 function placed(size: number) {
   const { htmlBytes, walBytes, storeBytes } = document;
   const isBlob = htmlBytes * size > limits.document.rowBytesMax;
@@ -184,7 +184,7 @@ function placed(size: number) {
 const dimensions = 256;
 const eventDays = 30;
 
-/** Two pages of a domain at once, half a second apart, as long as nothing else is said. */
+/** Two pages of a domain concurrently, half a second apart: the defaults. */
 const pagesPerSecond = 2;
 /** From claimed to done, most of it waiting for the site: assumed. */
 const secondsInFlight = 3;

@@ -8,7 +8,7 @@
 import { limits } from '../kernel/limits/limits.ts';
 import {
   deliver,
-  readStanding,
+  readDocumentState,
   settleDocument,
   storedGeneration,
 } from '../pipeline/persist/deliver.ts';
@@ -132,7 +132,7 @@ export class SinkSync {
   }
 
   async #remove(of: { documentId: string; caller: string; corpus: string }): Promise<void> {
-    const standing = await readStanding(this.#database, of);
+    const standing = await readDocumentState(this.#database, of);
     await settleDocument([this.#sink], standing, this.#stopping.signal);
   }
 
@@ -146,7 +146,7 @@ export class SinkSync {
     const deliveries = await deliver([this.#sink], { generation, models: missing, signal });
     // Only now: otherwise content replaced meanwhile would be marked as delivered without being
     // there.
-    const standing = await readStanding(this.#database, { ...row, documentId });
+    const standing = await readDocumentState(this.#database, { ...row, documentId });
     await settleDocument([this.#sink], standing, signal);
     if (standing.current !== id) return;
     await this.#database.write((transaction) => recordDeliveries(transaction, deliveries));

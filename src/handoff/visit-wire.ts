@@ -3,10 +3,10 @@
 import { Failure } from '../kernel/failure/failure.ts';
 import { safeFileName } from '../kernel/name/attachment.ts';
 import type { Attachment, Parsed } from '../pipeline/extract/parsed.ts';
-import type { Shown } from '../pipeline/fetch/browser/shown.ts';
+import type { VisiblePage } from '../pipeline/fetch/browser/visible-page.ts';
 import type { Validators } from '../pipeline/fetch/http/http.ts';
 import type { LearnedRobots } from '../pipeline/fetch/robots/robots-check.ts';
-import type { Answer, Redirect } from '../pipeline/fetch/verdict.ts';
+import type { FetchResponse, Redirect } from '../pipeline/fetch/verdict.ts';
 import type { RobotsRow } from '../store/crawl/robots.ts';
 import type { Json, Reply } from './request.ts';
 import { Shape } from './shape.ts';
@@ -54,7 +54,14 @@ function readRobotsRow(shape: Shape): RobotsRow {
 /** Headers that are still needed after the body was read. */
 const headersKept = ['content-type', 'etag', 'last-modified', 'x-robots-tag', 'retry-after'];
 
-export function answerWire({ url, status, headers, wireBytes, isCut, redirects }: Answer): Json {
+export function answerWire({
+  url,
+  status,
+  headers,
+  wireBytes,
+  isCut,
+  redirects,
+}: FetchResponse): Json {
   const kept = headersKept.flatMap((name) => {
     const value = headers.get(name);
     return value === undefined ? [] : [[name, value]];
@@ -62,7 +69,7 @@ export function answerWire({ url, status, headers, wireBytes, isCut, redirects }
   return { url: url.href, status, headers: kept, wireBytes, isCut, redirects };
 }
 
-export function readAnswer(shape: Shape, bytes: Uint8Array): Answer {
+export function readAnswer(shape: Shape, bytes: Uint8Array): FetchResponse {
   return {
     url: new URL(shape.text('url')),
     status: shape.number('status'),
@@ -74,12 +81,12 @@ export function readAnswer(shape: Shape, bytes: Uint8Array): Answer {
   };
 }
 
-export function shownWire({ content, isRendered, detail }: Shown): Json {
+export function shownWire({ content, isRendered, detail }: VisiblePage): Json {
   const { mediaType, charset } = content;
   return { mediaType, charset: charset ?? null, isRendered, detail };
 }
 
-export function readShown(shape: Shape, answer: Answer): Shown {
+export function readShown(shape: Shape, answer: FetchResponse): VisiblePage {
   return {
     answer,
     content: {

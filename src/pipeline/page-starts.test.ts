@@ -8,7 +8,7 @@ const pages = [
   { page: 1, text: '# One\n\nFirst.' },
   { page: 2, text: '' },
   { page: 3, text: '# Three\n\nThird.\n\n# Four\n\nFourth.' },
-  { page: 4, text: 'Goes on.' },
+  { page: 4, text: 'The end.' },
 ];
 
 test('each chunk has the page on which it begins', () => {

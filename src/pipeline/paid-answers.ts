@@ -95,8 +95,8 @@ export class PaidAnswers {
    */
   async keepTaken(
     purchase: Purchase,
-    take: (transaction: Transaction) => Promise<readonly Answer[]>,
-  ): Promise<readonly Answer[]> {
+    take: (transaction: Transaction) => Promise<readonly PaidAnswer[]>,
+  ): Promise<readonly PaidAnswer[]> {
     const kept = await this.#database.write(async (transaction) => {
       const answers = await take(transaction);
       if (answers.length > 0) await this.#keepIn(transaction, purchase, answers);
@@ -110,7 +110,7 @@ export class PaidAnswers {
   async #keepIn(
     transaction: Transaction,
     purchase: Purchase,
-    answers: readonly Answer[],
+    answers: readonly PaidAnswer[],
   ): Promise<void> {
     const { item, step, model } = purchase;
     const { input: tokensIn, output: tokensOut } = sumOf(answers);
@@ -152,7 +152,7 @@ export class PaidAnswers {
   }
 }
 
-function sumOf(answers: readonly Answer[]): Tokens {
+function sumOf(answers: readonly PaidAnswer[]): Tokens {
   const sum = (name: keyof Tokens): number =>
     answers.reduce((all, { tokens }) => all + tokens[name], 0);
   return { input: sum('input'), output: sum('output') };
@@ -167,7 +167,7 @@ function costOfAll(answers: readonly Answer[], purchase: Purchase): number | und
   return rest === undefined ? undefined : fixed + rest;
 }
 
-function rowsOf(answers: readonly Answer[]): ResultRow[] {
+function rowsOf(answers: readonly PaidAnswer[]): ResultRow[] {
   return answers.flatMap(({ key, value, tokens }) =>
     value ? { key, value, tokens: tokens.input, tokens_out: tokens.output } : [],
   );

@@ -8,7 +8,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewSource } from '../store/job/submit.ts';
 import { type Extracted, type ExtractInput, extract, inlineInput } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
-import type { Rendering } from './fetch/browser/shown.ts';
+import type { Rendering } from './fetch/browser/visible-page.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http/http.ts';
 import { Turns } from './fetch/robots/domain-throttle.ts';

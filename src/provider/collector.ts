@@ -20,7 +20,7 @@ export interface Answered {
 
 export interface CollectorOptions {
   readonly world: World;
-  readonly send: (texts: readonly string[], tokens: number) => Promise<Answered>;
+  readonly send: (texts: readonly string[], tokens: number) => Promise<EmbeddingResult>;
   readonly inputsMax?: number | undefined;
   readonly tokensMax?: number | undefined;
   readonly concurrencyMax?: number | undefined;
@@ -99,15 +99,15 @@ export class Collector {
   }
 
   #add(text: string, call: Call): void {
-    const known = this.#asked.get(text);
+    const known = this.#pending.get(text);
     if (known) {
       known.calls.add(call);
       return;
     }
-    const asked: Asked = { text, tokens: guessTokens(text), calls: new Set([call]) };
-    this.#asked.set(text, asked);
-    this.#queue.push(asked);
-    this.#queuedTokens += asked.tokens;
+    const pending: PendingText = { text, tokens: guessTokens(text), calls: new Set([call]) };
+    this.#pending.set(text, pending);
+    this.#queue.push(pending);
+    this.#queuedTokens += pending.tokens;
   }
 
   #isFull(): boolean {
@@ -131,20 +131,20 @@ export class Collector {
     }, limits.budget.gatherMs);
   }
 
-  #takeBatch(): Asked[] {
+  #takeBatch(): PendingText[] {
     const { inputsMax, tokensMax } = this.#options;
     let tokens = 0;
     let count = 0;
-    for (const asked of this.#queue) {
-      if (count === inputsMax || (count > 0 && tokens + asked.tokens > tokensMax)) break;
-      tokens += asked.tokens;
+    for (const pending of this.#queue) {
+      if (count === inputsMax || (count > 0 && tokens + pending.tokens > tokensMax)) break;
+      tokens += pending.tokens;
       count += 1;
     }
     this.#queuedTokens -= tokens;
     return this.#queue.splice(0, count);
   }
 
-  #begin(batch: readonly Asked[]): void {
+  #begin(batch: readonly PendingText[]): void {
     const sending = this.#sendHalving(batch).finally(() => {
       this.#sending.delete(sending);
       // Texts that waited for a free slot have gathered long enough.
@@ -158,11 +158,11 @@ export class Collector {
    * the offending texts are alone. If no part was accepted by then, no text is at fault, and it
    * stops.
    */
-  async #sendHalving(batch: readonly Asked[]): Promise<void> {
-    let parts: (readonly Asked[])[] = [batch];
+  async #sendHalving(batch: readonly PendingText[]): Promise<void> {
+    let parts: (readonly PendingText[])[] = [batch];
     let isAnyAccepted = false;
     for (let level = 0; parts.length > 0; level++) {
-      const refused: { part: readonly Asked[]; error: unknown }[] = [];
+      const refused: { part: readonly PendingText[]; error: unknown }[] = [];
       for (const part of parts) {
         const error = await this.#sendPart(part);
         if (error === undefined) isAnyAccepted = true;
@@ -172,7 +172,7 @@ export class Collector {
       const isHopeless = !isAnyAccepted && level >= limits.budget.halvingsMax;
       for (const { part, error } of refused) {
         if (part.length > 1 && !isHopeless) parts.push(...halvesOf(part));
-        else for (const asked of part) this.#fail(asked, error);
+        else for (const pending of part) this.#fail(pending, error);
       }
     }
   }
@@ -181,21 +181,21 @@ export class Collector {
   async #sendPart(part: readonly Asked[]): Promise<unknown> {
     const tokens = part.reduce((sum, asked) => sum + asked.tokens, 0);
     const texts = part.map(({ text }) => text);
-    let answered: Answered;
+    let answered: EmbeddingResult;
     try {
       answered = await this.#options.send(texts, tokens);
     } catch (error) {
       if (isRefusedInput(error)) return error;
-      for (const asked of part) this.#fail(asked, error);
+      for (const pending of part) this.#fail(pending, error);
       return undefined;
     }
     await this.#settle(part, answered);
     return undefined;
   }
 
-  async #settle(part: readonly Asked[], { vectors, tokens }: Answered): Promise<void> {
+  async #settle(part: readonly PendingText[], { vectors, tokens }: EmbeddingResult): Promise<void> {
     const shares = sharesOf(
-      part.map((asked) => asked.tokens),
+      part.map((pending) => pending.tokens),
       tokens,
     );
     const paidBy = new Map<Call, PaidVector[]>();
@@ -213,14 +213,14 @@ export class Collector {
     try {
       await payer.keep?.(paid);
     } catch (error) {
-      for (const { text } of paid) this.#fail(this.#asked.get(text), error);
+      for (const { text } of paid) this.#fail(this.#pending.get(text), error);
       return;
     }
     for (const { text, vector, tokens } of paid) {
       payer.tokensPaid += tokens;
-      const asked = this.#asked.get(text);
-      this.#asked.delete(text);
-      for (const call of asked?.calls ?? []) {
+      const pending = this.#pending.get(text);
+      this.#pending.delete(text);
+      for (const call of pending?.calls ?? []) {
         call.vectors.set(text, vector);
         this.#finish(call);
       }
@@ -237,24 +237,24 @@ export class Collector {
     });
   }
 
-  #fail(asked: Asked | undefined, error: unknown): void {
-    if (!asked) return;
-    this.#asked.delete(asked.text);
-    for (const call of asked.calls) this.#end(call, error);
+  #fail(pending: PendingText | undefined, error: unknown): void {
+    if (!pending) return;
+    this.#pending.delete(pending.text);
+    for (const call of pending.calls) this.#end(call, error);
   }
 
   /** Ends the call and withdraws its texts that were not sent and that nobody else needs. */
   #giveUp(call: Call, reason: unknown): void {
     this.#end(call, reason);
-    const dropped = new Set<Asked>();
-    for (const asked of this.#queue) {
-      asked.calls.delete(call);
-      if (asked.calls.size > 0) continue;
-      dropped.add(asked);
-      this.#asked.delete(asked.text);
-      this.#queuedTokens -= asked.tokens;
+    const dropped = new Set<PendingText>();
+    for (const pending of this.#queue) {
+      pending.calls.delete(call);
+      if (pending.calls.size > 0) continue;
+      dropped.add(pending);
+      this.#pending.delete(pending.text);
+      this.#queuedTokens -= pending.tokens;
     }
-    if (dropped.size > 0) this.#queue = this.#queue.filter((asked) => !dropped.has(asked));
+    if (dropped.size > 0) this.#queue = this.#queue.filter((pending) => !dropped.has(pending));
   }
 
   #end(call: Call, error: unknown): void {

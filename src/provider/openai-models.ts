@@ -3,7 +3,7 @@ import { readBoundedText } from '../concurrency/bounded.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 
-export interface ModelsQuestion {
+export interface ModelsRequest {
   /** Including the version: `https://api.openai.com/v1`. */
   readonly url: string;
   readonly key?: string | undefined;
@@ -11,7 +11,7 @@ export interface ModelsQuestion {
 }
 
 /** The names of its models; undefined if it responds but has no such list. */
-export async function listModels({ url, key, signal }: ModelsQuestion) {
+export async function listModels({ url, key, signal }: ModelsRequest) {
   const address = new URL(`${url.replace(/\/+$/, '')}/models`);
   const { host } = address;
   try {

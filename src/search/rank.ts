@@ -128,7 +128,7 @@ async function feedbackOf(
   });
 }
 
-interface Asked {
+interface KeywordQuery {
   readonly words: readonly string[];
   readonly allowed: Allowed | undefined;
   readonly filter: PassageFilter | undefined;
@@ -137,7 +137,7 @@ interface Asked {
 async function keywordRows(
   options: RankOptions,
   { caller, corpus }: SearchRequest,
-  { words, filter, allowed }: Asked,
+  { words, filter, allowed }: KeywordQuery,
 ): Promise<ScoredRow[]> {
   if (words.length === 0) return [];
   const terms = words.map(options.stemOf);

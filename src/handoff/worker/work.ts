@@ -8,7 +8,7 @@ import { isSameHost, type Origin } from '../../kernel/name/origin.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Extractor } from '../../pipeline/entity/extraction.ts';
 import type { Parsed, ParseInput, Parser } from '../../pipeline/extract/parsed.ts';
-import type { Rendering } from '../../pipeline/fetch/browser/shown.ts';
+import type { Rendering } from '../../pipeline/fetch/browser/visible-page.ts';
 import type { Fetcher } from '../../pipeline/fetch/http/http.ts';
 import { isRecording } from '../../pipeline/fetch/http/media-type.ts';
 import { RobotsCheck } from '../../pipeline/fetch/robots/robots-check.ts';

@@ -2,9 +2,9 @@
 import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
-import { type Chunker, cutHere } from './chunker.ts';
+import { type Chunker, chunkHere } from './chunker.ts';
 
 export function chunkStep(chunker?: Chunker): StepFunction {
   return async (context) => {

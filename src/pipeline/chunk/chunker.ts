@@ -8,17 +8,17 @@ import type { NewChunk } from '../../store/document/chunks.ts';
 export type Chunker = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
 /** A chunk without its text, which is a slice of the document between an opening and a closing. */
-export interface Cut extends Omit<NewChunk, 'text'> {
+export interface ChunkSlice extends Omit<NewChunk, 'text'> {
   readonly opening: string;
   readonly closing: string;
 }
 
-export function withText(text: string, { opening, closing, ...chunk }: Cut): NewChunk {
+export function withText(text: string, { opening, closing, ...chunk }: ChunkSlice): NewChunk {
   const slice = text.slice(chunk.startOffset, chunk.endOffset);
   return { ...chunk, text: opening + slice + closing };
 }
 
-export const cutHere: Chunker = async (text) => {
+export const chunkHere: Chunker = async (text) => {
   const splitText = await splitter();
   return bounded(splitText(text));
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cutText, splitText } from './split.ts';
+import { chunkSlicesOf, splitText } from './split.ts';
 import { countText } from './token/tokens.ts';
 
 const bounds = { tokensMax: 60, overlapTokens: 10 };
@@ -30,7 +30,7 @@ describe('chunks of a long table', () => {
   test('have it after text, below a heading and without outer bars', () => {
     for (const before of [
       '# Prices',
-      ...Array.from({ length: 20 }, (_, n) => 'Go on. '.repeat(n)),
+      ...Array.from({ length: 20 }, (_, n) => 'Do so. '.repeat(n)),
     ]) {
       for (const chunk of chunksOf(`${before}\n\n${table}`)) {
         assert.equal(chunk.includes(header), chunk.includes(`${header}\n| part`), chunk);
@@ -50,7 +50,7 @@ describe('chunks of a long table', () => {
   });
 
   test('point with their offsets to the rows, not to the header', () => {
-    const [, second] = cutText(table, bounds);
+    const [, second] = chunkSlicesOf(table, bounds);
     assert.equal(second?.opening, `${header}\n`);
     assert.match(table.slice(second?.startOffset, second?.endOffset), /^\| part/);
   });
@@ -65,7 +65,7 @@ describe('chunks of a long table', () => {
   test('omit a header of very many columns', () => {
     const wide = `${'| name '.repeat(30)}|\n${'| --- '.repeat(30)}|\n${rows.join('\n')}`;
     assert.match(chunksOf(wide).at(-1) ?? '', /^\| part/);
-    assert.ok(cutText(wide, bounds).every(({ opening }) => opening === ''));
+    assert.ok(chunkSlicesOf(wide, bounds).every(({ opening }) => opening === ''));
   });
 
   test('have no header where the table has none', () => {

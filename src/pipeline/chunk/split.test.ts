@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { assertCpuMs } from '../../../test/support/measure.ts';
-import { cutText, splitText } from './split.ts';
+import { chunkSlicesOf, splitText } from './split.ts';
 import { countText } from './token/tokens.ts';
 
 const bounds = { tokensMax: 40, overlapTokens: 10 };
@@ -125,7 +125,7 @@ describe('chunks of any text', () => {
       fc.property(markdown, (text) => {
         const chunks = splitText(text, bounds);
         let covered = 0;
-        for (const [index, { opening, closing, ...cut }] of cutText(text, bounds).entries()) {
+        for (const [index, { opening, closing, ...cut }] of chunkSlicesOf(text, bounds).entries()) {
           const chunk = chunks[index] as (typeof chunks)[number];
           assert.equal(chunk.ordinal, index);
           const part = text.slice(cut.startOffset, cut.endOffset);

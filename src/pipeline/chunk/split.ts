@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 import { type Block, blocksOf, type Span } from './block.ts';
-import { type Cut, withText } from './chunker.ts';
+import { type ChunkSlice, withText } from './chunker.ts';
 import { type Frame, Frames } from './frame.ts';
 import { isLabel } from './label.ts';
 import { countText, TokenMap } from './token/tokens.ts';
@@ -26,10 +26,10 @@ const defaults: SplitLimits = {
 };
 
 export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
-  return cutText(text, bounds).map((cut) => withText(text, cut));
+  return chunkSlicesOf(text, bounds).map((slice) => withText(text, slice));
 }
 
-export function cutText(text: string, bounds: SplitLimits = defaults): Cut[] {
+export function chunkSlicesOf(text: string, bounds: SplitLimits = defaults): ChunkSlice[] {
   const tokens = new TokenMap(text);
   const packing = new Packing(text, tokens, bounds);
   let previousEnd = 0;
@@ -55,7 +55,7 @@ class Packing {
   readonly #bounds: SplitLimits;
   readonly #frames: Frames;
   readonly #headings: string[] = [];
-  readonly #chunks: Cut[] = [];
+  readonly #chunks: ChunkSlice[] = [];
   readonly #seen = new Map<string, number>();
   #open: Unit[] = [];
   #openTokens = 0;
@@ -94,7 +94,7 @@ class Packing {
     else this.#addHeading({ level, title }, units);
   }
 
-  finish(): Cut[] {
+  finish(): ChunkSlice[] {
     this.#flush();
     return this.#chunks;
   }
@@ -230,7 +230,7 @@ class Packing {
     return { text: closing, tokens: closingTokens };
   }
 
-  #toChunk(first: Unit, last: Unit, tokens: number): Cut {
+  #toChunk(first: Unit, last: Unit, tokens: number): ChunkSlice {
     const heading = this.#openHeading;
     const { start: startOffset } = first;
     const { end: endOffset } = last;
@@ -254,7 +254,7 @@ class Packing {
     first: Unit,
     last: Unit,
     tokens: number,
-  ): Pick<Cut, 'opening' | 'closing' | 'tokenCount'> {
+  ): Pick<ChunkSlice, 'opening' | 'closing' | 'tokenCount'> {
     const edge = this.#openingOf(first);
     const [opening, closing] = [edge.text, this.#closingOf(last).text];
     if (opening === '' && closing === '') return { opening, closing, tokenCount: tokens };

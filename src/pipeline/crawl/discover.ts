@@ -18,7 +18,7 @@ import type { Fetcher } from '../fetch/http/http.ts';
 import type { RobotsCheck } from '../fetch/robots/robots-check.ts';
 import { canonicalUrl, gateOf } from '../fetch/url.ts';
 import type { PipelineItem } from '../pipeline.ts';
-import { type FoundLink, type LinkFinder, linksHere, type PageScope } from './found.ts';
+import { type FoundLink, type LinkFinder, linksHere, type PageScope } from './page-links.ts';
 import { readSitemaps } from './sitemap.ts';
 
 export interface CrawledPage {

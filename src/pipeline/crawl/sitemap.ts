@@ -5,7 +5,7 @@ import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Fetcher } from '../fetch/http/http.ts';
 import type { RobotsCheck } from '../fetch/robots/robots-check.ts';
-import type { FoundLink, FoundLinks, LinkFinder, PageScope } from './found.ts';
+import type { FoundLink, FoundLinks, LinkFinder, PageScope } from './page-links.ts';
 
 const unzip = promisify(gunzip);
 

@@ -13,7 +13,7 @@ import { insertVectors, listChunks } from '../../store/document/chunks.ts';
 import type { Transaction } from '../../store/driver/database.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
 import { charge } from '../../store/money/spending.ts';
-import { heldChunks } from '../chunk/chunk.ts';
+import { chunksOfRun } from '../chunk/chunk.ts';
 import type { StepContext, StepResult } from '../pipeline.ts';
 import { modelsOf } from '../step-memory.ts';
 import {
@@ -88,8 +88,8 @@ async function embedOwn(
   options: EmbedOptions,
   model: string,
 ): Promise<EmbeddedChunks> {
-  const held = await heldChunks(context);
-  if (held) return embedChunks(context, options, { model, chunks: held });
+  const chunks = await chunksOfRun(context);
+  if (chunks) return embedChunks(context, options, { model, chunks: chunks });
   return embedStored(context, options, { model, generationId: context.item.id });
 }
 

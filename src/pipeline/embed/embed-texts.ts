@@ -42,7 +42,7 @@ export function embedTexts(
 ): Promise<Embedded> {
   context.used?.({ model: embedder.model });
   if (!embedder.meter || !paidAnswers) return embedAll(context, inputs, embedder);
-  return new Buying(context, embedder, paidAnswers).embed(inputs);
+  return new VectorPurchase(context, embedder, paidAnswers).embed(inputs);
 }
 
 /** The key under which the vector of a text is kept. */

@@ -13,8 +13,8 @@ import type { Chunker } from '../chunk/chunker.ts';
 import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PaidAnswers } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { holdModels } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
 export interface EmbedOptions extends CorpusEmbedders {

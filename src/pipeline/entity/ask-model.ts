@@ -23,8 +23,8 @@ const stepVersion = 'entity_extracted 1';
 /** The cache key of a request. */
 export function answerKey(model: string, request: CompletionRequest): string {
   const { instruction, input, schemaName, schema } = request;
-  const asked = JSON.stringify([instruction, schemaName, schema, input]);
-  return keyOf({ step: stepVersion, model, input: asked });
+  const asText = JSON.stringify([instruction, schemaName, schema, input]);
+  return keyOf({ step: stepVersion, model, input: asText });
 }
 
 export interface AskOptions<T> {
@@ -50,11 +50,11 @@ export function askModel<T>(
   context: AskContext,
   requests: readonly CompletionRequest[],
   options: AskOptions<T>,
-): Promise<Asked<T>> {
-  return new Questions(context, options).ask(requests);
+): Promise<ModelAnswers<T>> {
+  return new ModelRequests(context, options).ask(requests);
 }
 
-interface Question {
+interface KeyedRequest {
   readonly key: string;
   readonly request: CompletionRequest;
 }
@@ -83,12 +83,12 @@ class Questions<T> {
     context.used?.({ model });
   }
 
-  async ask(requests: readonly CompletionRequest[]): Promise<Asked<T>> {
+  async ask(requests: readonly CompletionRequest[]): Promise<ModelAnswers<T>> {
     const { model } = this.#options.completer;
-    const questions = requests.map((request) => ({ key: answerKey(model, request), request }));
-    await this.#recall(questions);
+    const keyed = requests.map((request) => ({ key: answerKey(model, request), request }));
+    await this.#recall(keyed);
     const wanted = new Map(
-      questions.filter(({ key }) => !this.#answers.has(key)).map((each) => [each.key, each]),
+      keyed.filter(({ key }) => !this.#answers.has(key)).map((each) => [each.key, each]),
     );
     await this.#buy([...wanted.values()], requests.length);
     // Counts tokens that were not sent: cached answers, and repetitions within a document.
@@ -97,7 +97,7 @@ class Questions<T> {
       this.#saved = add(this.#saved, this.#tokens.get(key));
     }
     return {
-      answers: questions.map(({ key }) => this.#answers.get(key) as T),
+      answers: keyed.map(({ key }) => this.#answers.get(key) as T),
       paid: this.#paid,
       saved: this.#saved,
       costCents: centsFor(this.#paid, this.#purchase) ?? 0,
@@ -105,8 +105,8 @@ class Questions<T> {
     };
   }
 
-  async #recall(questions: readonly Question[]): Promise<void> {
-    const keys = questions.map(({ key }) => key);
+  async #recall(keyed: readonly KeyedRequest[]): Promise<void> {
+    const keys = keyed.map(({ key }) => key);
     const known = (await this.#options.paidAnswers?.find([...new Set(keys)])) ?? new Map();
     for (const [key, { value, tokens, tokens_out }] of known) {
       this.#answers.set(key, this.#options.read(Buffer.from(value).toString()));
@@ -124,7 +124,7 @@ class Questions<T> {
       const few = wanted.slice(start, start + passagesAtOnceMax);
       const guesses = few.map(({ request }) => guessCompletion(request));
       const isReserved = await paidAnswers?.reserve(this.#purchase, guesses.reduce(add));
-      const outcomes = await Promise.allSettled(few.map((question) => this.#call(question)));
+      const outcomes = await Promise.allSettled(few.map((request) => this.#call(request)));
       const failed = outcomes.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') {
         // After an abort, a call may still be in flight and has to be paid.
@@ -135,7 +135,7 @@ class Questions<T> {
     }
   }
 
-  async #call({ key, request }: Question): Promise<void> {
+  async #call({ key, request }: KeyedRequest): Promise<void> {
     const { completer, paidAnswers } = this.#options;
     const keep = async (completion: Completion): Promise<void> => {
       const { outcome, tokens } = completion;

@@ -10,8 +10,8 @@ import { chunksOf } from '../chunk/chunk.ts';
 import type { Chunker } from '../chunk/chunker.ts';
 import { checkOrigin, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
 export function entityStep(own: Extractor, chunker?: Chunker): StepFunction {

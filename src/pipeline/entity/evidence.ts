@@ -18,7 +18,7 @@ import {
   roles,
   sentenceOpeners,
   titles,
-} from './clue-words.ts';
+} from './indicator-words.ts';
 import { type Lexicon, marks } from './lexicon.ts';
 import { type Candidate, isDigit, isLetterOrDigit, isUpper, stem, wordEnd } from './scan.ts';
 

@@ -6,7 +6,7 @@ import { blocksOf } from '../chunk/block.ts';
 import type { Entity, EntityKind, Extraction, Extractor, Mention } from './extraction.ts';
 import { type Lexicon, readLexicon } from './lexicon.ts';
 import { findNames } from './name-finder.ts';
-import { type Found, patternsIn } from './pattern.ts';
+import { type PatternMatch, patternsIn } from './pattern.ts';
 import { relationsOf } from './relation.ts';
 
 export type FindEntities = (text: string, signal: AbortSignal) => Promise<Extraction>;
@@ -45,13 +45,13 @@ export function extractEntities(text: string, lexicon: Lexicon): Extraction {
 }
 
 /** Whether a span overlaps one of the patterns, which are sorted and disjoint. */
-function overlapOf(found: readonly Found[]): (start: number, end: number) => boolean {
+function overlapOf(found: readonly PatternMatch[]): (start: number, end: number) => boolean {
   return (start, end) => {
     let low = 0;
     let high = found.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((found[middle] as Found).end <= start) low = middle + 1;
+      if ((found[middle] as PatternMatch).end <= start) low = middle + 1;
       else high = middle;
     }
     const next = found[low];
@@ -59,7 +59,7 @@ function overlapOf(found: readonly Found[]): (start: number, end: number) => boo
   };
 }
 
-function formed(text: string, found: readonly Found[]): Entity[] {
+function formed(text: string, found: readonly PatternMatch[]): Entity[] {
   const entities = new Map<string, { entity: Entity; names: Set<string>; mentions: Mention[] }>();
   for (const { kind, name, start, end } of found) {
     const key = keyOf(kind, name);

@@ -5,9 +5,9 @@
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Block } from '../chunk/block.ts';
-import { connectors, knownOrganizations, nationalities, titles } from './clue-words.ts';
 import { evidenceOf } from './evidence.ts';
 import type { EntityKind, Mention } from './extraction.ts';
+import { connectors, knownOrganizations, nationalities, titles } from './indicator-words.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Candidate, Scanner } from './scan.ts';
 import { type NameKind, nameKinds, weights } from './weights.ts';

@@ -5,7 +5,7 @@
  */
 import type { EntityKind } from './extraction.ts';
 
-export interface Found {
+export interface PatternMatch {
   readonly kind: EntityKind;
   readonly start: number;
   readonly end: number;
@@ -148,7 +148,7 @@ const scales: Readonly<Record<string, number>> = {
 export function patternsIn(text: string, from: number, to: number): Found[] {
   const part = text.slice(from, to);
   if (!/[\d@]|:\/\/|www\./.test(part)) return [];
-  const found: Found[] = [];
+  const found: PatternMatch[] = [];
   for (const { kind, sign, form, nameOf } of patterns) {
     if (!sign.test(part)) continue;
     for (const match of part.matchAll(form)) {

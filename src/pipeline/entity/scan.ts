@@ -15,7 +15,7 @@ import {
   plainCapitals,
   sentenceOpeners,
   titles,
-} from './clue-words.ts';
+} from './indicator-words.ts';
 import type { Lexicon } from './lexicon.ts';
 import { marks } from './lexicon.ts';
 

@@ -113,7 +113,7 @@ const charactersPerToken = 4;
 
 function extractionOf(
   { extractor }: EstimateOptions,
-  { input, output, saved }: Asked,
+  { input, output, saved }: ExtractionRequests,
 ): ExtractionEstimate | null {
   if (!extractor?.meter || extractor.model === undefined) return null;
   return {
@@ -127,7 +127,7 @@ function extractionOf(
 function centsOf(
   { embedder, extractor }: EstimateOptions,
   tokens: Range,
-  { input, output }: Asked,
+  { input, output }: ExtractionRequests,
 ): Range | null {
   const price = embedder.meter ? embedder.meter.centsPerMillionTokens : 0;
   const prices = extractor?.meter ? extractor.meter.prices : { input: 0, output: 0 };
@@ -162,7 +162,7 @@ async function bytesOf(files: readonly NewSource[]): Promise<number> {
 /** The slowest part decides: reading, the provider's rate limit, or that of a site. */
 function secondsOf(
   { embedder, tokensPerMinute }: EstimateOptions,
-  work: { tokens: Range; asked: Asked; pages: Range; readMs: number },
+  work: { tokens: Range; asked: ExtractionRequests; pages: Range; readMs: number },
 ): Range {
   const { domainIntervalMs } = limits.fetch;
   const secondsAt = (at: keyof Range): number => {

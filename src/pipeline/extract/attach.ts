@@ -10,7 +10,7 @@ import {
   type NewAttachment,
 } from '../../store/document/attachments.ts';
 import { removeGoneAttachments } from '../../store/document/prune.ts';
-import { putAway } from '../fetch/put-away.ts';
+import { storeContent } from '../fetch/store-content.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Extracted } from './extract.ts';
 
@@ -21,14 +21,17 @@ const mediaType = 'application/octet-stream';
  * Stores the bytes of the attachments like fetched bytes. They are named by their content, so the
  * leftovers of an abandoned step are swept. Undefined if this is not a mail.
  */
-export async function putAwayFiles(
+export async function storeFiles(
   { attachments }: Extracted,
   blobs: BlobStore,
 ): Promise<NewAttachment[] | undefined> {
   if (!attachments) return undefined;
   const files: NewAttachment[] = [];
   for (const { name, bytes } of attachments) {
-    files.push({ name, fetch: { ...(await putAway({ bytes, mediaType }, blobs)), charset: null } });
+    files.push({
+      name,
+      fetch: { ...(await storeContent({ bytes, mediaType }, blobs)), charset: null },
+    });
   }
   return files;
 }

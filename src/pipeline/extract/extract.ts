@@ -13,9 +13,9 @@ import {
 } from '../../store/document/documents.ts';
 import { getInput, type InputRow } from '../../store/item/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { holdFiles, holdIsMail, holdText } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
-import { namedByMail, putAwayFiles, withFiles } from './attach.ts';
+import { namedByMail, storeFiles, withFiles } from './attach.ts';
 import { keptShareOf, type Parsed, type ParseInput, type Parser } from './parsed.ts';
 
 export interface Extracted {
@@ -39,7 +39,7 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
     if (!source) return withoutText(context);
     const extracted = await extract(source, context.tools?.parser ?? parser, context.signal);
     holdFiles(context.scratch, extracted.attachments);
-    return keepText(context, extracted, await putAwayFiles(extracted, blobs));
+    return keepText(context, extracted, await storeFiles(extracted, blobs));
   };
 }
 

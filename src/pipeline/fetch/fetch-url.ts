@@ -21,14 +21,14 @@ import {
 import type { Transaction } from '../../store/driver/database.ts';
 import { getGateLimits, heldUntil, holdGate, setGateLimits } from '../../store/item/gates.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
-import type { LinkFinder } from '../crawl/found.ts';
+import type { LinkFinder } from '../crawl/page-links.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
-import type { Rendering, Shown } from './browser/shown.ts';
+import type { Rendering, VisiblePage } from './browser/visible-page.ts';
 import type { Fetcher } from './http/http.ts';
-import { putAway } from './put-away.ts';
 import { type Paces, paceAfter } from './robots/politeness.ts';
 import { RobotsCheck } from './robots/robots-check.ts';
-import type { Answer, Redirect } from './verdict.ts';
+import { storeContent } from './store-content.ts';
+import type { FetchResponse, Redirect } from './verdict.ts';
 import { type Visitor, visitor } from './visit.ts';
 
 export interface UrlReader {
@@ -60,7 +60,7 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     stored: (origin) => getRobots(context.reader, origin),
   });
   const visit = { item, robots, paces };
-  let answer: Answer | undefined;
+  let answer: FetchResponse | undefined;
   try {
     const crawl = await crawlOf(context.reader, { jobId: item.jobId, url: item.source });
     const known = await validatorsFor(context, crawl);
@@ -120,7 +120,7 @@ function htmlOf({ answer, content }: Shown): string | undefined {
 /** New content: its bytes are stored before the commit refers to them. */
 async function taken(
   { item, scratch }: StepContext,
-  { answer, content, isRendered, detail }: Shown,
+  { answer, content, isRendered, detail }: VisiblePage,
   blobs: BlobStore,
 ): Promise<StepResult> {
   const { mediaType, bytes, charset } = content;
@@ -164,7 +164,11 @@ function confirmed(item: PipelineItem, answer: Answer, known: Known): StepResult
   };
 }
 
-function validatorsOf(item: PipelineItem, { url, headers }: Answer, now: number): ValidatorsRow {
+function validatorsOf(
+  item: PipelineItem,
+  { url, headers }: FetchResponse,
+  now: number,
+): ValidatorsRow {
   return {
     document_id: item.documentId,
     as_of: item.id,
@@ -177,7 +181,7 @@ function validatorsOf(item: PipelineItem, { url, headers }: Answer, now: number)
 
 interface Visit {
   readonly item: PipelineItem;
-  readonly answer: Answer | undefined;
+  readonly answer: FetchResponse | undefined;
   readonly robots: RobotsCheck;
   readonly paces: Paces | undefined;
   /** What a crawl has found on the page. */

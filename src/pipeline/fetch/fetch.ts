@@ -7,11 +7,11 @@ import { getFetch, writeFetch } from '../../store/crawl/fetches.ts';
 import { getInput } from '../../store/item/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../without-text.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
 import { pathOfSource } from './file-path.ts';
 import { isReadable, isRecording, mediaTypeOf } from './http/media-type.ts';
-import { type Content, type PutAway, putAway } from './put-away.ts';
+import { type Content, type StoredContent, storeContent } from './store-content.ts';
 
 export function fetchStep(reader: UrlReader): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
@@ -33,7 +33,7 @@ async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepR
   const bytes = await readBounded(context.item.source);
   const takes = await takesRecordings(context, reader);
   const content = typed(context.item.source, bytes, takes);
-  return kept(context, content, await putAway(content, reader.blobs));
+  return kept(context, content, await storeContent(content, reader.blobs));
 }
 
 /** Records the type of the bytes and where they are stored. */
@@ -89,7 +89,7 @@ export async function readBounded(path: string): Promise<Uint8Array> {
 async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);
-  if (!input) return withoutText(context);
+  if (!input) return endWithoutText(context);
   const bytes = await from.blobs.get(input.body);
   const takes = await takesRecordings(context, from);
   const content = typed(item.source, bytes, takes);
@@ -101,17 +101,17 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
 async function fetchAttachment(context: StepContext, from: UrlReader): Promise<StepResult> {
   const { item, reader } = context;
   const stored = await getFetch(reader, item.id);
-  if (!stored) return withoutText(context);
+  if (!stored) return endWithoutText(context);
   const bytes = stored.body ?? (await from.blobs.get(stored.blob_key));
   const content = typed(item.source, bytes, await takesRecordings(context, from));
-  return kept(context, content, await putAway(content, from.blobs));
+  return kept(context, content, await storeContent(content, from.blobs));
 }
 
 /** Inline documents were stored with their job: they are only checked for content. */
 async function fetchInline(context: StepContext): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);
-  if (!input) return withoutText(context);
+  if (!input) return endWithoutText(context);
   if (input.body === '') throw new Failure('empty_source', `${item.source} has no text`);
   return {};
 }

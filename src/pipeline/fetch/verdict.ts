@@ -95,7 +95,7 @@ function codeOf(status: number): FailureCode | undefined {
   return status >= 400 ? 'http_4xx' : 'bad_response';
 }
 
-function signOf({ status, headers, bytes }: Answer): Sign | undefined {
+function signOf({ status, headers, bytes }: FetchResponse): Sign | undefined {
   const text = status >= 400 ? Buffer.from(bytes).toString('latin1') : '';
   return signs.find((sign) => {
     if (sign.statuses && !sign.statuses.includes(status)) return false;

@@ -5,13 +5,13 @@
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
-import { type Rendering, type Shown, shownPage } from './browser/shown.ts';
+import { type Rendering, type VisiblePage, visiblePage } from './browser/visible-page.ts';
 import { type Content, readContent } from './http/content.ts';
 import type { Fetcher, Validators } from './http/http.ts';
 import { isReadable, isRecording } from './http/media-type.ts';
 import type { RobotsCheck } from './robots/robots-check.ts';
 import { readUrl } from './url.ts';
-import { type Answer, failureOf } from './verdict.ts';
+import { type FetchResponse, failureOf } from './verdict.ts';
 
 export interface VisitRequest {
   readonly source: string;
@@ -24,8 +24,12 @@ export interface VisitRequest {
 
 /** The outcome of a visit. Without a page and without a failure, nothing has changed. */
 export type Visit =
-  | { readonly answer: Answer; readonly shown?: Shown; readonly failure?: undefined }
-  | { readonly answer: Answer | undefined; readonly shown?: undefined; readonly failure: Failure };
+  | { readonly answer: FetchResponse; readonly shown?: VisiblePage; readonly failure?: undefined }
+  | {
+      readonly answer: FetchResponse | undefined;
+      readonly shown?: undefined;
+      readonly failure: Failure;
+    };
 
 export type Visitor = (request: VisitRequest) => Promise<Visit>;
 
@@ -45,7 +49,7 @@ export interface VisitTools {
 
 export function visitor({ fetcher, rendering }: VisitTools): Visitor {
   return async ({ source, validators, robots, areRecordingsTaken, now, signal }) => {
-    let answer: Answer | undefined;
+    let answer: FetchResponse | undefined;
     try {
       answer = await fetcher.get({
         url: readUrl(source),
@@ -60,7 +64,7 @@ export function visitor({ fetcher, rendering }: VisitTools): Visitor {
       if (failure) return { answer, failure };
       if (answer.status === 304) return { answer };
       const content = contentOf({ source }, answer, areRecordingsTaken);
-      const shown = await shownPage({ answer, content, rendering, robots, signal });
+      const shown = await visiblePage({ answer, content, rendering, robots, signal });
       return { answer: shown.answer, shown };
     } catch (error) {
       if (signal.aborted) throw error;
@@ -71,7 +75,7 @@ export function visitor({ fetcher, rendering }: VisitTools): Visitor {
 
 export function contentOf(
   { source }: { readonly source: string },
-  { bytes, headers, url }: Answer,
+  { bytes, headers, url }: FetchResponse,
   areRecordingsTaken = false,
 ): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);

@@ -11,15 +11,20 @@ import { listTexts } from '../../store/document/contents.ts';
 import { flip, type TextRow } from '../../store/document/documents.ts';
 import { pruneReplaced, removeGoneAttachments } from '../../store/document/prune.ts';
 import { writeWords } from '../../store/search/words.ts';
-import { heldChunks } from '../chunk/chunk.ts';
+import { chunksOfRun } from '../chunk/chunk.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
 import { keptShareOf } from '../extract/parsed.ts';
-import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
+import {
+  deliver,
+  readDocumentState,
+  settleDocument,
+  storedGeneration,
+} from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { mayBeMail, textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import { chunksMax } from '../word/packed-words.ts';
 import { WordPacker, type WordRow } from '../word/word-packer.ts';
 
@@ -27,11 +32,11 @@ export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): S
   const packer = new WordPacker();
   return async (context) => {
     const text = await textOf(context);
-    if (!text) return withoutText(context);
+    if (!text) return endWithoutText(context);
     const vectors = await completeVectors(context, options);
     const delivered = await deliverAdded(context, sinks, { text, vectors });
     const chunks =
-      (await heldChunks(context)) ?? (await listTexts(context.reader, [context.item.id]));
+      (await chunksOfRun(context)) ?? (await listTexts(context.reader, [context.item.id]));
     const words = await wordsOf(chunks, text.title ?? '', packer);
     return flipTo(context, text, { ...vectors, delivered, chunkCount: chunks.length, words });
   };
@@ -113,7 +118,7 @@ export function pruneStep(sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const { item, reader, signal } = context;
     if (sinks.length > 0) {
-      await settleDocument(sinks, await readStanding(reader, item), signal);
+      await settleDocument(sinks, await readDocumentState(reader, item), signal);
     }
     return {
       effect: async (transaction) => {

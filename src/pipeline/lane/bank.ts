@@ -9,7 +9,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch/lines.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
 import type { ResultRow } from '../../store/money/paid-answers.ts';
-import type { Answer, PaidAnswers, Purchase } from '../paid-answers.ts';
+import type { PaidAnswer, PaidAnswers, Purchase } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 
 /** The response of a batch to one request. */
@@ -57,7 +57,7 @@ export interface Banked {
  * Whether the batch still has open requests: a retried item that was canceled or timed out may find
  * its requests still in progress.
  */
-export function isUnderWay(lines: readonly LineRow[]): boolean {
+export function isInProgress(lines: readonly LineRow[]): boolean {
   return lines.some(({ status }) => status === 'open');
 }
 
@@ -82,7 +82,7 @@ export async function bankLines(lines: readonly LineRow[], banking: Banking): Pr
 
 interface ReadLine {
   readonly id: number;
-  readonly answer: Answer;
+  readonly answer: PaidAnswer;
   readonly failure: Failure | undefined;
 }
 
@@ -119,7 +119,7 @@ function attempt<T>(work: () => T): T | Failure {
   }
 }
 
-function rowOf({ key, value, tokens }: Answer): [string, ResultRow][] {
+function rowOf({ key, value, tokens }: PaidAnswer): [string, ResultRow][] {
   return value ? [[key, { key, value, tokens: tokens.input, tokens_out: tokens.output }]] : [];
 }
 

@@ -29,8 +29,8 @@ import { entityStep } from '../entity/entity.ts';
 import { modelExtractor, questionsOf, readClaims } from '../entity/model-extractor.ts';
 import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../without-text.ts';
-import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
+import { endWithoutText } from '../pruned-text.ts';
+import { type Bank, bankLines, isInProgress, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {
   readonly model: string;
@@ -54,7 +54,7 @@ export interface LaneOptions {
   readonly normal: StepFunction;
 }
 
-interface Question {
+interface KeyedRequest {
   readonly key: string;
   readonly request: LaneRequest;
   /** An estimate of the model's token counts. */
@@ -86,15 +86,15 @@ function deferring(options: Deferring): LaneStep {
     const { item, reader } = context;
     if (!(await isCheapLane(reader, item.jobId))) return normal(context);
     const lines = await linesOfStep(reader, item.id, step);
-    if (isUnderWay(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
+    if (isInProgress(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
     const purchase = purchaseOf(item, options);
     const { paid, failure } = await bank(item, lines);
     if (failure) return refuse(context, step, failure);
-    const asked = await questions(context);
-    if (!asked || asked.length === 0) return normal(context);
-    const known = await knownTo(paidAnswers, asked, paid);
+    const requested = await questions(context);
+    if (!requested || requested.length === 0) return normal(context);
+    const known = await knownTo(paidAnswers, requested, paid);
     const missing = new Map(
-      asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
+      requested.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
     );
     if (missing.size > 0) {
       if (lane.isServed && !(await lane.isServed(reader))) return normal(context);
@@ -106,7 +106,7 @@ function deferring(options: Deferring): LaneStep {
       return { deferred: { taskType, model: lane.model, requests, effect } };
     }
     const result = (await work(context, known)) ?? {};
-    return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
+    return { ...result, ...account(context, result, { requested, known, paid, purchase, lane }) };
   };
   return { run, bank };
 }
@@ -126,15 +126,15 @@ function purchaseOf(item: Purchase['item'], { step, lane, priceSetting }: Deferr
 
 async function knownTo(
   paidAnswers: PaidAnswers,
-  asked: readonly Question[],
+  requested: readonly KeyedRequest[],
   paid: Known,
 ): Promise<Known> {
-  const keys = new Set(asked.map(({ key }) => key).filter((key) => !paid.has(key)));
+  const keys = new Set(requested.map(({ key }) => key).filter((key) => !paid.has(key)));
   return new Map([...paid, ...(await paidAnswers.find([...keys]))]);
 }
 
 interface Account {
-  readonly asked: readonly Question[];
+  readonly requested: readonly KeyedRequest[];
   readonly known: Known;
   readonly paid: Known;
   readonly purchase: Purchase;
@@ -145,13 +145,13 @@ interface Account {
 function account(
   { item }: StepContext,
   { detail, effect }: StepResult,
-  { asked, known, paid, purchase, lane }: Account,
+  { requested, known, paid, purchase, lane }: Account,
 ): StepResult {
   const unseen = new Set(paid.keys());
   const spent = sumOf([...paid.values()].map(counted));
   // As in the live lane: cached answers and repetitions within a document are saved.
   const saved = sumOf(
-    asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
+    requested.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
   );
   const tokensSaved = saved.input + saved.output;
   const savedCents = centsFor(saved, purchase);

@@ -25,7 +25,7 @@ import type {
   StepFunction,
   StepResult,
 } from '../pipeline.ts';
-import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
+import { type Bank, bankLines, isInProgress, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {
   /** The provider that transcribes an address; undefined if none is configured. */
@@ -63,7 +63,7 @@ export function recordingStep(options: RecordingOptions): LaneStep {
     if (!fetched || !isRecording(fetched.media_type)) return options.normal(context);
     const lines = await linesOfStep(reader, item.id, step);
     const heardBy = lines[0]?.model;
-    if (heardBy !== undefined && isUnderWay(lines)) {
+    if (heardBy !== undefined && isInProgress(lines)) {
       return { deferred: { taskType: 'transcription', model: heardBy, requests: [] } };
     }
     const { paid, failure } = await bank(item, lines);

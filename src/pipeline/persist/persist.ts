@@ -9,8 +9,8 @@ import { countModels, countOfGeneration } from '../../store/document/chunks.ts';
 import { getText, type TextRow } from '../../store/document/documents.ts';
 import type { Reader } from '../../store/driver/database.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { endWithoutText } from '../pruned-text.ts';
 import { textOf } from '../step-memory.ts';
-import { withoutText } from '../without-text.ts';
 import { deliver, type GenerationHead, storedGeneration } from './deliver.ts';
 
 export function persistStep(sinks: readonly Sink[] = []): StepFunction {
@@ -45,7 +45,7 @@ async function deliverWhole(
 ): Promise<StepResult> {
   const { item, reader, signal } = context;
   const text = await getText(reader, item.id);
-  if (!text) return withoutText(context);
+  if (!text) return endWithoutText(context);
   const counts = await countModels(reader, item.id);
   const models = [...counts].flatMap(([model, count]) => (count === chunks ? [model] : []));
   const generation = storedGeneration(reader, headOf(item, text));

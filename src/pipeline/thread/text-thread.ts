@@ -1,17 +1,17 @@
 /** A thread that processes long texts, one after the other. */
 import { parentPort } from 'node:worker_threads';
-import { linksIn, sitemapIn } from '../crawl/found.ts';
+import { linksIn, sitemapIn } from '../crawl/page-links.ts';
 import { entitiesHere } from '../entity/local-extractor.ts';
-import type { TextAnswers, TextMessage, TextQuestion, TextWork } from './text-work.ts';
+import type { TextInput, TextMessage, TextResults, TextWork } from './text-work.ts';
 
 const findEntities = entitiesHere();
 const works: {
-  readonly [Work in TextWork]: (asked: TextQuestion<Work>) => Promise<TextAnswers[Work]>;
+  readonly [Work in TextWork]: (input: TextInput<Work>) => Promise<TextResults[Work]>;
 } = {
-  cut: async ({ text }) => {
-    const { cutText } = await import('../chunk/split.ts');
+  chunk: async ({ text }) => {
+    const { chunkSlicesOf } = await import('../chunk/split.ts');
     // Chunk texts are slices of the text that was sent, so they are not sent back.
-    return cutText(text);
+    return chunkSlicesOf(text);
   },
   entities: ({ text }) => findEntities(text),
   links: async ({ text, scope }) => linksIn(text, scope),
@@ -20,6 +20,6 @@ const works: {
 
 // An exception ends the thread, and the waiting task fails with it.
 parentPort?.on('message', async (message: TextMessage) => {
-  const work = works[message.work] as (asked: object) => Promise<unknown>;
+  const work = works[message.work] as (input: object) => Promise<unknown>;
   parentPort?.postMessage(await work(message));
 });

@@ -7,10 +7,10 @@
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { bounded, type Chunker, cutHere, withText } from '../chunk/chunker.ts';
-import { type LinkFinder, linksHere, type PageScope } from '../crawl/found.ts';
+import { bounded, type Chunker, chunkHere, withText } from '../chunk/chunker.ts';
+import { type LinkFinder, linksHere, type PageScope } from '../crawl/page-links.ts';
 import { entitiesHere, type FindEntities } from '../entity/local-extractor.ts';
-import type { TextAnswers, TextQuestion, TextWork } from './text-work.ts';
+import type { TextInput, TextResults, TextWork } from './text-work.ts';
 import { ThreadLanes } from './thread-lanes.ts';
 
 export class TextThreads {
@@ -26,37 +26,37 @@ export class TextThreads {
 
   readonly cut: Chunker = async (text, signal) => {
     signal.throwIfAborted();
-    if (isShort(text)) return cutHere(text, signal);
-    const cuts = await this.#ask('cut', { text }, signal);
-    return bounded(cuts).map((cut) => withText(text, cut));
+    if (isShort(text)) return chunkHere(text, signal);
+    const slices = await this.#run('chunk', { text }, signal);
+    return bounded(slices).map((slice) => withText(text, slice));
   };
 
   readonly findEntities: FindEntities = (text, signal) =>
-    isShort(text) ? this.#findHere(text) : this.#ask('entities', { text }, signal);
+    isShort(text) ? this.#findHere(text) : this.#run('entities', { text }, signal);
 
   readonly finder: LinkFinder = {
     links: (text, scope, signal) =>
       isShort(text) && isPlain(scope)
         ? linksHere.links(text, scope, signal)
-        : this.#ask('links', { text, scope }, signal),
+        : this.#run('links', { text, scope }, signal),
     sitemap: (text, scope, signal) =>
       isShort(text) && isPlain(scope)
         ? linksHere.sitemap(text, scope, signal)
-        : this.#ask('sitemap', { text, scope }, signal),
+        : this.#run('sitemap', { text, scope }, signal),
   };
 
   close(): Promise<void> {
     return this.#lanes.close(new Failure('canceled', 'the threads for long texts were closed'));
   }
 
-  #ask<Work extends TextWork>(
+  #run<Work extends TextWork>(
     work: Work,
-    asked: TextQuestion<Work>,
+    input: TextInput<Work>,
     signal: AbortSignal,
-  ): Promise<TextAnswers[Work]> {
-    const message = { work, ...asked };
-    return this.#lanes.run({ message, signal, length: asked.text.length }) as Promise<
-      TextAnswers[Work]
+  ): Promise<TextResults[Work]> {
+    const message = { work, ...input };
+    return this.#lanes.run({ message, signal, length: input.text.length }) as Promise<
+      TextResults[Work]
     >;
   }
 }

@@ -1,28 +1,28 @@
 /** The kinds of work of a text thread, with their inputs and results. */
-import type { Cut } from '../chunk/chunker.ts';
-import type { FoundLink, FoundLinks, PageScope } from '../crawl/found.ts';
+import type { ChunkSlice } from '../chunk/chunker.ts';
+import type { FoundLink, FoundLinks, PageScope } from '../crawl/page-links.ts';
 import type { Extraction } from '../entity/extraction.ts';
 
 /** Each kind has a text; the links of a crawl need more. */
-interface TextQuestions {
-  readonly cut: { readonly text: string };
+interface TextInputs {
+  readonly chunk: { readonly text: string };
   readonly entities: { readonly text: string };
   readonly links: { readonly text: string; readonly scope: PageScope };
   readonly sitemap: { readonly text: string; readonly scope: PageScope };
 }
 
-export interface TextAnswers {
-  readonly cut: readonly Cut[];
+export interface TextResults {
+  readonly chunk: readonly ChunkSlice[];
   readonly entities: Extraction;
   readonly links: readonly FoundLink[];
   readonly sitemap: FoundLinks;
 }
 
-export type TextWork = keyof TextAnswers;
+export type TextWork = keyof TextResults;
 
-export type TextQuestion<Work extends TextWork> = TextQuestions[Work];
+export type TextInput<Work extends TextWork> = TextInputs[Work];
 
 /** A message to a thread. */
 export type TextMessage = {
-  readonly [Work in TextWork]: { readonly work: Work } & TextQuestion<Work>;
+  readonly [Work in TextWork]: { readonly work: Work } & TextInput<Work>;
 }[TextWork];

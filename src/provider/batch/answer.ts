@@ -1,4 +1,4 @@
-/** Small words that the adapters share: what an error says, and how results are read in lines. */
+/** Shared by the adapters: mapping errors and states, and reading result lines. */
 import type { Saying } from '../../kernel/batch-decision.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -6,7 +6,7 @@ import type { JsonObject } from '../../kernel/provider-state.ts';
 import type { PollAnswer, ResultLine } from './batch-provider.ts';
 import { parseObject } from './endpoint.ts';
 
-/** What a poll that threw says of the job. */
+/** What a failed poll means for the job. */
 export function sayingOfError(error: unknown): PollAnswer {
   const failure = toFailure(error);
   const { status } = failure.context;
@@ -21,7 +21,7 @@ const sayingsOfCodes: Partial<Record<Failure['code'], Saying>> = {
   provider_auth: 'denied',
 };
 
-/** A provider's word for a state as one of ours. */
+/** Maps a provider's state to one of ours. */
 export function sayingOf(words: Readonly<Record<string, Saying>>, word: unknown): Saying {
   return typeof word === 'string' && Object.hasOwn(words, word)
     ? (words[word] as Saying)
@@ -32,7 +32,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A text that must be there. */
+/** A required text field. */
 export function needText(value: unknown, what: string): string {
   const text = textOf(value);
   if (text !== undefined) return text;
@@ -47,12 +47,12 @@ export function listOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.map(objectOf) : [];
 }
 
-/** A provider cannot bill less than nothing, nor by half tokens. */
+/** A provider cannot bill negative or fractional tokens. */
 export function countOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 }
 
-/** The provider answered about another job than it was asked about. */
+/** Throws if the provider responded about another job. */
 export function checkSame(answered: unknown, asked: string): void {
   if (answered === asked) return;
   const message = `asked about ${asked}, the provider answered about ${String(answered)}`;
@@ -62,9 +62,9 @@ export function checkSame(answered: unknown, asked: string): void {
 const newline = 10;
 
 /**
- * Lines of JSON as they come. A line that is no JSON, no UTF-8 or too long is reported as odd, and
- * the next is read. The number of good lines is bounded by what was asked for, so only the noise
- * has a bound here: beyond it, the rest is not read.
+ * Lines of JSON as they arrive. A line that is not JSON, not UTF-8 or too long is reported as odd,
+ * and the next is read. The number of good lines is bounded by the request, so only odd lines need
+ * a limit: beyond it, the rest is not read.
  */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array>,
@@ -100,7 +100,7 @@ function readLine(
   }
 }
 
-/** Lines with their lengths. One that is too long comes in parts, without its bytes. */
+/** Lines with their lengths. A line that is too long comes in parts, without its bytes. */
 async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ line: Uint8Array | undefined; length: number; isRest: boolean }, void> {
@@ -140,7 +140,7 @@ async function* splitLines(
 
 const tooLong = `a line of more than ${limits.batch.lineBytesMax} bytes`;
 
-/** How long a recording is, where its provider says so. */
+/** The length of a recording, if its provider reports it. */
 export function lasting(seconds: number): { duration_ms?: number } {
   return Number.isFinite(seconds) && seconds > 0
     ? { duration_ms: Math.round(seconds * 1_000) }

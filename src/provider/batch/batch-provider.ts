@@ -1,13 +1,13 @@
 /**
- * The port to whoever takes work for hours. An adapter turns our words into a provider's and back;
- * when to ask, what to believe and what to do about it is decided by the reconciler alone.
+ * The port to batch providers, whose work takes hours. An adapter translates between our terms and
+ * the provider's; only the reconciler decides when to poll, what to accept and how to react.
  */
 import type { Saying } from '../../kernel/batch-decision.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 
-/** One question of a completion task, or one text of an embedding task. */
+/** One request of a completion task, or one text of an embedding task. */
 export interface BatchRequest {
-  /** Unique in its task, and what its result is known by. */
+  /** Unique in its task; identifies the result. */
   readonly custom_id: string;
   readonly input: string;
   readonly instruction?: string | undefined;
@@ -15,30 +15,30 @@ export interface BatchRequest {
   readonly schema?: JsonObject | undefined;
 }
 
-/** A job that is to be begun. */
+/** A job to be submitted. */
 export interface NewBatchJob {
   readonly taskType: string;
-  /** Ours, and the same in every attempt: by it a job is found again. */
+  /** Our token, the same in every try: it identifies the job at the provider. */
   readonly token: string;
   readonly model: string | undefined;
   readonly language: string | undefined;
-  /** What is to be transcribed. */
+  /** The recordings to transcribe. */
   readonly sources: readonly string[];
-  /** What is to be answered. */
+  /** The requests to answer. */
   readonly requests: () => AsyncIterable<BatchRequest>;
 }
 
 export interface SubmitContext {
   readonly signal: AbortSignal;
-  /** When the intent was written: a job of ours cannot be older. */
+  /** When the intent was stored: a job of ours cannot be older. */
   readonly intendedAt: number;
-  /** What earlier attempts have noted. */
+  /** The notes of earlier tries. */
   readonly notes: Readonly<Record<string, string>>;
-  /** Writes a note that the next attempt will find, whatever becomes of this one. */
+  /** Stores a note that the next try will find, regardless of the outcome of this one. */
   note(name: string, value: string): Promise<void>;
 }
 
-/** A job that was begun. */
+/** A submitted job. */
 export interface BatchJobRef {
   readonly taskType: string;
   readonly externalId: string;
@@ -60,10 +60,10 @@ export type ResultLine =
       readonly id: string;
       readonly isOk: false;
       readonly error: string;
-      /** The same may go well when it is sent again. */
+      /** Whether the same request may succeed when it is sent again. */
       readonly isRetryable: boolean;
     }
-  /** Something in a result that belongs to nobody. `isEnd`: the rest was not read because of it. */
+  /** A result line that matches no request. `isEnd`: the rest was not read because of it. */
   | { readonly id: undefined; readonly odd: string; readonly isEnd?: boolean };
 
 export interface PollAnswer {
@@ -74,44 +74,44 @@ export interface PollAnswer {
   readonly results?: (() => AsyncIterable<ResultLine>) | undefined;
 }
 
-/** What an hour of sound costs, in cents: in a batch, and at once. */
+/** The price of an hour of audio, in cents: in a batch, and live. */
 export interface HourPrice {
   readonly batch: number;
   readonly normal: number;
 }
 
 export interface BatchProvider {
-  /** As it stands in `provider_state`. */
+  /** As in `provider_state`. */
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** What gets a job of its own: the whole task, each source, each model, or each pair of them. */
+  /** What gets its own job: the whole task, each source, each model, or each pair of them. */
   readonly split: 'together' | 'source' | 'model' | 'source_and_model';
-  /** How many models a task with sources may name; any number where absent. */
+  /** How many models a task with sources may name; unlimited if absent. */
   readonly modelsMax?: number | undefined;
-  /** A flat list of results, or one list for each model. */
+  /** A flat list of results, or one list per model. */
   readonly merge: 'flat' | 'by_model';
-  /** Which models are its own, where a task does not name the provider. */
+  /** Which models belong to it, if a task does not name the provider. */
   readonly models?: RegExp | undefined;
-  /** Where texts are sent: `https://api.openai.com/v1`. Absent: only the adapter knows. */
+  /** Where texts are sent: `https://api.openai.com/v1`. Absent if only the adapter knows. */
   readonly url?: string | undefined;
-  /** Where it transcribes, and what it costs is known. */
+  /** The price, if it transcribes and the price is known. */
   readonly hourPrice?: HourPrice | undefined;
   /** Why it cannot take this source, or undefined. */
   refuses?(source: string): string | undefined;
   /**
-   * How a job is known again after a crash between the provider's answer and our commit:
-   * `token`: the provider takes a name of ours and refuses it a second time; `list`: its list of
-   * jobs says which are ours; `note`: the job is noted before it is begun; `none`: it cannot be
-   * known, and such a crash begins it a second time.
+   * How a job is recognized after a crash between the provider's response and our commit: `token`:
+   * the provider takes our name and refuses it a second time; `list`: its list of jobs shows which
+   * are ours; `note`: the job is noted before it starts; `none`: it cannot be recognized, and such
+   * a crash starts it a second time.
    */
   readonly recognizedBy: 'token' | 'list' | 'note' | 'none';
-  /** Asks for something that costs nothing; says what. Absent: there is nothing of the kind. */
+  /** Makes a free request and describes it. Absent if there is none. */
   check?(signal: AbortSignal): Promise<string>;
-  /** The job of an earlier attempt, if it was begun. */
+  /** The job of an earlier try, if it was submitted. */
   find(job: NewBatchJob, context: SubmitContext): Promise<string | undefined>;
-  /** Begins the job, and returns the provider's id of it. */
+  /** Submits the job, and returns the provider's id of it. */
   submit(job: NewBatchJob, context: SubmitContext): Promise<string>;
   poll(job: BatchJobRef, signal: AbortSignal): Promise<PollAnswer>;
-  /** False: it has no way to end a job. */
+  /** False if it has no way to cancel a job. */
   cancel(job: BatchJobRef, signal: AbortSignal): Promise<boolean>;
 }

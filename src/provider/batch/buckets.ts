@@ -1,6 +1,7 @@
 /**
- * Amazon and Google read recordings with the operator's own rights. Whoever may submit a task must
- * not thereby read every bucket that the operator can: only those that the operator has named.
+ * Amazon and Google read recordings with the operator's own permissions. A caller that may submit a
+ * task must not thereby read every bucket of the operator: only those that the operator has
+ * configured.
  */
 import type { BatchProvider } from './batch-provider.ts';
 

@@ -1,4 +1,4 @@
-/** Checks that what somebody added serves the port, before any task depends on it. */
+/** Checks that an added provider implements the port, before any task depends on it. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { BatchProvider } from './batch-provider.ts';
 
@@ -16,7 +16,7 @@ const orAbsent = ([rule, isKept]: Check): Check => [
 ];
 
 const checks: Readonly<Record<keyof BatchProvider, Check>> = {
-  // Tasks name their providers in one text, with commas between them.
+  // Tasks name their providers in one text, separated by commas.
   name: [
     'letters, digits, - and _, at most 64 of them',
     (value) => isText(value) && /^[\w-]{1,64}$/.test(String(value)),
@@ -48,7 +48,7 @@ function isHourPrice(value: unknown): boolean {
   return [batch, normal].every((price) => typeof price === 'number' && price >= 0);
 }
 
-/** Returns the provider as what it is, or throws with all that is wrong. `from`: who added it. */
+/** Returns the typed provider, or throws with all defects. `from`: who added it. */
 export function checkProvider(value: unknown, from: string): BatchProvider {
   if (!(value instanceof Object)) {
     throw new Failure('usage_error', `${from} is no batch provider: it must be an object`);
@@ -61,7 +61,7 @@ export function checkProvider(value: unknown, from: string): BatchProvider {
   throw new Failure('usage_error', `${from} is no batch provider: ${wrong.join('; ')}`);
 }
 
-/** Two of the same name would share tasks that only one of them has begun. */
+/** Two with the same name would share tasks that only one of them has submitted. */
 export function checkNames(providers: readonly BatchProvider[]): readonly BatchProvider[] {
   const seen = new Set<string>();
   for (const { name } of providers) {

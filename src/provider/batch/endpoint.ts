@@ -1,6 +1,6 @@
 /**
  * A provider's HTTP interface: bounded in time and bytes, without redirects, and with the key sent
- * to the configured origin only. What comes back is JSON, or lines, or a failure with a code.
+ * to the configured origin only. Returns JSON, lines, or a failure with a code.
  */
 import { readBounded } from '../../concurrency/bounded.ts';
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
@@ -24,12 +24,12 @@ export type FetchLink = (
 export interface EndpointOptions {
   readonly name: string;
   readonly url: string;
-  /** How addresses of the provider itself begin, where `url` may be a proxy for it. */
+  /** Matches addresses of the provider itself, if `url` may be a proxy for it. */
   readonly home?: RegExp | undefined;
   readonly world: World;
-  /** Headers that prove who we are. */
+  /** Returns the authentication headers. */
   readonly authorize: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
-  /** Asks an address that the provider has named; throws for one that it may not send us to. */
+  /** Fetches an address given by the provider; throws if the address is not allowed. */
   readonly fetchLink?: FetchLink | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
@@ -54,7 +54,7 @@ export class Endpoint {
     return this.#options.world;
   }
 
-  /** Asks for one JSON object. */
+  /** Requests one JSON object. */
   async json(path: string, sending: Sending): Promise<JsonObject> {
     const { text } = await this.text(path, sending);
     return parseObject(text, this.#options.name);
@@ -69,8 +69,8 @@ export class Endpoint {
   }
 
   /**
-   * The address of a path, or of a link that the provider gave. A link to the provider's own host
-   * goes where the configuration says that the provider is; keys are sent nowhere else.
+   * The URL of a path, or of a link from the provider. A link to the provider's own host is
+   * rewritten to the configured origin; keys are sent nowhere else.
    */
   at(path: string): URL {
     const { home } = this.#options;
@@ -83,12 +83,12 @@ export class Endpoint {
     throw new Failure('provider_protocol_error', message);
   }
 
-  /** A result of the provider's own, as it comes. */
+  /** A result from the provider itself, as a stream. */
   bytes(path: string, sending: Sending): AsyncIterable<Uint8Array> {
     return this.#stream(() => this.at(path), sending, true);
   }
 
-  /** A result that lies elsewhere, under an address that the provider gave. No key is sent. */
+  /** A result at another address, given by the provider. No key is sent. */
   async linked(link: string, signal: AbortSignal): Promise<JsonObject> {
     const url = this.#usable(link);
     return this.#within(limits.batch.resultMs, signal, async (bounded) => {
@@ -98,7 +98,7 @@ export class Endpoint {
     });
   }
 
-  /** Puts bytes where the provider wants them. No key is sent. */
+  /** Uploads bytes to an address given by the provider. No key is sent. */
   async put(link: string, sending: Sending): Promise<void> {
     const url = this.#usable(link);
     await this.#within(limits.batch.resultMs, sending.signal, async (signal) => {
@@ -129,7 +129,7 @@ export class Endpoint {
     try {
       const response = await this.#send(address(), { ...sending, signal }, isOwn);
       for await (const part of response.body ?? []) {
-        // A large result may take long; what counts is that it comes on.
+        // A large result may take long; only silence is limited.
         stopSilence();
         yield part;
         stopSilence = this.world.setTimer(abort, resultSilenceMs);
@@ -173,7 +173,7 @@ export class Endpoint {
       method,
       headers: { ...headers, ...proof },
       ...(sent !== undefined && { body: sent }),
-      // A redirect would carry the key, or the document, to somebody else.
+      // A redirect would send the key or the document to another host.
       redirect: 'error',
       signal,
     });
@@ -235,10 +235,10 @@ function refusalOf(refusal: {
 }): Failure {
   const { name, response, text, now } = refusal;
   const { status } = response;
-  // AWS says it with a name in the body, and with 400 for nearly everything.
+  // AWS names the error in the body, with status 400 for nearly everything.
   const reason = reasonOf(text);
   const isThrottled = /Throttling|LimitExceeded|TooManyRequests/.test(reason.type);
-  // An empty account is not a matter of pace: the same request fails until somebody pays.
+  // An empty account is not a rate limit: the request fails until somebody pays.
   const isQuota = status === 429 && quotaReasons.includes(reason.type);
   const byStatus = codes[status] ?? (status >= 500 ? 'provider_unavailable' : badRequest);
   const code = isQuota ? 'provider_quota' : isThrottled ? 'rate_limited' : byStatus;
@@ -259,7 +259,7 @@ function reasonOf(text: string): { readonly type: string; readonly message: stri
     const message = inner.message ?? inner.Message ?? '';
     return { type, message: typeof message === 'string' ? message : '' };
   } catch {
-    // An error page of a proxy says nothing that the status does not.
+    // An error page of a proxy adds nothing to the status.
     return { type: '', message: '' };
   }
 }

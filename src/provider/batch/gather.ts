@@ -1,4 +1,4 @@
-/** Requests as lines of JSON, in memory, up to what providers take in one file. */
+/** Requests as lines of JSON, in memory, up to the file size limit of providers. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';

@@ -1,4 +1,4 @@
-/** AWS Signature Version 4 for one request, as its documentation describes it step by step. */
+/** AWS Signature Version 4 for one request, following its documentation. */
 import { createHash, createHmac } from 'node:crypto';
 import type { OutgoingRequest } from './endpoint.ts';
 
@@ -11,10 +11,10 @@ export interface AwsCredentials {
 
 const algorithm = 'AWS4-HMAC-SHA256';
 
-/** A body that is not at hand in one piece is named by its hash. */
+/** A body that is not in memory is represented by its hash. */
 export type SignedRequest = OutgoingRequest & { readonly bodyHash?: string };
 
-/** The headers that prove who sends the request, at this moment. */
+/** The authentication headers of the request, at this time. */
 export function signRequest(
   request: SignedRequest,
   { credentials, service, now }: { credentials: AwsCredentials; service: string; now: number },

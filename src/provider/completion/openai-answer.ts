@@ -4,7 +4,7 @@
  * same again.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
-import type { Answered } from '../collector.ts';
+import type { EmbeddingResult } from '../collector.ts';
 import { toSignedBytes } from '../embedding/vector-bytes.ts';
 
 export interface Expected {
@@ -17,7 +17,7 @@ export interface Expected {
 export function readAnswer(
   body: string,
   expected: Expected,
-): Answered & { readonly dimensions: number } {
+): EmbeddingResult & { readonly dimensions: number } {
   const refuse = (what: string): Failure =>
     new Failure('step_output_invalid', `${expected.model}: ${what}`);
   const answer = parse(body, refuse);

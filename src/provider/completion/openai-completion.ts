@@ -23,7 +23,7 @@ export interface OpenaiCompletionOptions extends OpenaiServer {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-interface Answer {
+interface ChatResponse {
   readonly choices?: readonly {
     readonly finish_reason?: unknown;
     readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
@@ -122,14 +122,14 @@ function readBody({ body }: globalThis.Response): Promise<string> {
   return readBoundedText(body, answerBytesMax, () => new Failure('step_output_invalid', message));
 }
 
-interface Asked {
+interface CompletionCall {
   readonly model: string;
   readonly request: CompletionRequest;
 }
 
-function completionOf(body: string, asked: Asked): Completion {
-  const answer = parseAnswer(body, asked.model);
-  const outcome = outcomeOf(answer, asked.model);
+function completionOf(body: string, call: CompletionCall): Completion {
+  const answer = parseResponse(body, call.model);
+  const outcome = outcomeOf(answer, call.model);
   const { prompt_tokens: input, completion_tokens: output } = answer.usage ?? {};
   const guess = guessCompletion(asked.request).input;
   // Some servers do not count tokens. A truncated or refused response costs something too.
@@ -138,7 +138,7 @@ function completionOf(body: string, asked: Asked): Completion {
   return { outcome, tokens: { input: countOf(input, guess), output: countOf(output, guessed) } };
 }
 
-function outcomeOf({ choices }: Answer, model: string): string | Failure {
+function outcomeOf({ choices }: ChatResponse, model: string): string | Failure {
   const [choice] = choices ?? [];
   const content = choice?.message?.content;
   const invalid = (what: string) => new Failure('step_output_invalid', `${model} ${what}`);
@@ -147,7 +147,7 @@ function outcomeOf({ choices }: Answer, model: string): string | Failure {
   return typeof content === 'string' ? content : invalid('answered without content');
 }
 
-function parseAnswer(body: string, model: string): Answer {
+function parseResponse(body: string, model: string): ChatResponse {
   try {
     const answer: unknown = JSON.parse(body);
     if (answer instanceof Object) return answer;

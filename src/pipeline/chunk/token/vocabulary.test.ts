@@ -31,7 +31,7 @@ describe('the vocabulary', () => {
     assert.equal(vocabulary.rank(Buffer.alloc(500, 'a'), 0, 500), noRank);
   });
 
-  test('refuses a file that was cut off', () => {
+  test('refuses a truncated file', () => {
     const file = readFileSync(new URL('../../../../assets/cl100k-base.bin', import.meta.url));
     for (const size of [0, 10, file.length >> 1, file.length - 1]) {
       assert.throws(() => new Vocabulary(file.subarray(0, size)), {

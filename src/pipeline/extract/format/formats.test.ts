@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { knownExtensions, typeByName } from './formats.ts';
 
-/** The file names in a table of `docs/formats.md`, found by the head of its first column. */
+/** The file names in a table of `docs/formats.md`, found by the header of its first column. */
 function listed(head: string): string[] {
   const page = readFileSync(new URL('../../../../docs/formats.md', import.meta.url), 'utf8');
   const [, table = ''] = page.split(`\n| ${head} | file names |`);
@@ -18,7 +18,7 @@ test('docs/formats.md lists exactly the file names that are read, each once', ()
   assert.deepEqual(listed('kind').sort(), [...knownExtensions].sort());
 });
 
-test('docs/formats.md lists nothing as not read that is read', () => {
+test('docs/formats.md lists no readable format as unreadable', () => {
   const names = listed('not read');
   assert.ok(names.length > 10);
   assert.deepEqual(

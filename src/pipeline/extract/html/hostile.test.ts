@@ -28,7 +28,7 @@ const hostile: readonly (readonly [name: string, html: () => string, word?: stri
     'usual',
   ],
   ['items in terms in items', () => '<dt><li>word '.repeat(7000), 'word'],
-  ['tags in values that are none', () => `<p id="a>${'<p id="<i><b>">word'.repeat(9000)}`],
+  ['tag text in attribute values', () => `<p id="a>${'<p id="<i><b>">word'.repeat(9000)}`],
   [
     '14,000 classes',
     () =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Parsed } from '../parsed.ts';
 import { FrameReader, framePartsOf } from './frame.ts';
-import { bodyOf, readAnswer } from './message.ts';
+import { bodyOf, readResponse } from './message.ts';
 
 const mail: Parsed = {
   title: 'Tide',
@@ -18,7 +18,7 @@ const mail: Parsed = {
 function answerOf(header: object, pieces: readonly Uint8Array[]) {
   const frame = new FrameReader().push(Buffer.concat(framePartsOf(header, ...pieces)));
   assert.ok(frame);
-  return readAnswer(frame);
+  return readResponse(frame);
 }
 
 test('a mail is returned with its files byte for byte', () => {
@@ -60,7 +60,7 @@ test('of the metadata from a parser, only values and lists of sentences are kept
     none: null,
   };
   const header = { is: 'parsed', memoryBytes: 1, title: null, language: null, meta };
-  const { outcome } = readAnswer({ header, body: Buffer.from('words') });
+  const { outcome } = readResponse({ header, body: Buffer.from('words') });
   assert.ok('meta' in outcome);
   const { mixed: _, deep: __, none: ___, ...kept } = meta;
   assert.deepEqual(outcome.meta, kept);

@@ -7,7 +7,7 @@ import type { Frame } from './frame.ts';
 
 export type RequestHeader = Omit<ParseInput, 'bytes'>;
 
-export type AnswerHeader =
+export type ParserResponseHeader =
   | { readonly is: 'ready' }
   | ({ readonly is: 'parsed'; readonly memoryBytes: number } & ParsedHeader)
   | {
@@ -41,7 +41,7 @@ export function bodyOf({ markdown, attachments, ...rest }: Parsed): {
   };
 }
 
-export interface Answer {
+export interface ParserResponse {
   readonly outcome: Parsed | Failure;
   readonly memoryBytes: number;
 }

@@ -11,7 +11,7 @@ import { limits } from '../../../kernel/limits/limits.ts';
 import type { World } from '../../../kernel/world.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
 import { type Frame, FrameReader, framePartsOf } from './frame.ts';
-import { readAnswer } from './message.ts';
+import { readResponse } from './message.ts';
 import type { CommandLine } from './sandbox.ts';
 
 export interface ChildOptions {
@@ -120,7 +120,7 @@ export class ParserChild {
       if (signal.aborted) throw signal.reason;
       const answered = this.#nextFrame();
       this.#say({ source, ...rest }, bytes);
-      const { outcome, memoryBytes } = readAnswer(await answered);
+      const { outcome, memoryBytes } = readResponse(await answered);
       this.#documents += 1;
       this.#restingBytes = memoryBytes;
       if (outcome instanceof Failure) throw outcome;

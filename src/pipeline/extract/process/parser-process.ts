@@ -7,7 +7,7 @@ import { limits } from '../../../kernel/limits/limits.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { type Frame, readFrame, writeFrame } from './frame.ts';
 import { denyNetwork } from './guard.ts';
-import { type AnswerHeader, bodyOf, type RequestHeader } from './message.ts';
+import { bodyOf, type ParserResponseHeader, type RequestHeader } from './message.ts';
 
 const input = 0;
 const output = 3;
@@ -17,7 +17,7 @@ denyNetwork();
 const module = process.argv[2];
 if (module === undefined) throw new Failure('internal_error', 'no parser was named');
 const { parse } = (await import(module)) as { parse: Parser };
-answer({ is: 'ready' }, nothing);
+respond({ is: 'ready' }, nothing);
 for (;;) {
   // Blocks the thread on purpose: between documents no parser code may run.
   const frame = readFrame(input);
@@ -34,10 +34,10 @@ async function serve({ header, body }: Frame): Promise<void> {
       throw new Failure('source_too_large', message);
     }
     const memoryBytes = process.memoryUsage.rss();
-    answer({ is: 'parsed', memoryBytes, ...found.header }, ...found.pieces);
+    respond({ is: 'parsed', memoryBytes, ...found.header }, ...found.pieces);
   } catch (error) {
     const { code, message, context } = toFailure(named(error));
-    answer(
+    respond(
       { is: 'failed', memoryBytes: process.memoryUsage.rss(), code, message, context },
       nothing,
     );
@@ -56,6 +56,6 @@ function named(error: unknown): unknown {
   return isMemory ? new Failure('parse_memory', error.message, { cause: error }) : error;
 }
 
-function answer(header: AnswerHeader, ...pieces: readonly Uint8Array[]): void {
+function respond(header: ParserResponseHeader, ...pieces: readonly Uint8Array[]): void {
   writeFrame(output, header, ...pieces);
 }

@@ -22,7 +22,7 @@ export interface BrowserOptions {
 }
 
 /** One process, and how many pages it has shown. */
-interface Used {
+interface PooledBrowser {
   readonly started: Promise<BrowserProcess>;
   open: number;
   served: number;
@@ -31,8 +31,8 @@ interface Used {
 export class ChromiumRenderer implements Renderer {
   readonly #options: BrowserOptions;
   readonly #waiting: (() => void)[] = [];
-  readonly #alive = new Set<Used>();
-  #current: Used | undefined;
+  readonly #alive = new Set<PooledBrowser>();
+  #current: PooledBrowser | undefined;
   #open = 0;
   #callOffIdle: () => void = () => undefined;
 
@@ -61,7 +61,7 @@ export class ChromiumRenderer implements Renderer {
     await Promise.all([...this.#alive].map((used) => this.#end(used)));
   }
 
-  #take(): Used {
+  #take(): PooledBrowser {
     this.#callOffIdle();
     this.#current ??= this.#start();
     const used = this.#current;
@@ -72,7 +72,7 @@ export class ChromiumRenderer implements Renderer {
     return used;
   }
 
-  #start(): Used {
+  #start(): PooledBrowser {
     const { executable, onLaunch } = this.#options;
     const started = launchBrowser(executable);
     const used = { started, open: 0, served: 0 };
@@ -88,18 +88,18 @@ export class ChromiumRenderer implements Renderer {
     return used;
   }
 
-  #forget(used: Used): void {
+  #forget(used: PooledBrowser): void {
     if (this.#current === used) this.#current = undefined;
   }
 
-  async #giveBack(used: Used): Promise<void> {
+  async #giveBack(used: PooledBrowser): Promise<void> {
     used.open -= 1;
     if (used.open > 0) return;
     if (used === this.#current) this.#endWhenIdle(used);
     else await this.#end(used);
   }
 
-  #endWhenIdle(used: Used): void {
+  #endWhenIdle(used: PooledBrowser): void {
     const { world } = this.#options;
     this.#callOffIdle = world.setTimer(() => {
       this.#forget(used);
@@ -107,7 +107,7 @@ export class ChromiumRenderer implements Renderer {
     }, limits.browser.idleMs);
   }
 
-  async #end(used: Used): Promise<void> {
+  async #end(used: PooledBrowser): Promise<void> {
     if (!this.#alive.delete(used)) return;
     const process = await used.started.catch(() => undefined);
     await process?.kill();

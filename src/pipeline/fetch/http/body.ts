@@ -23,7 +23,7 @@ export interface Body {
 
 const chunkSize = 64 * 1024;
 
-/** A window of 8 MiB is what browsers accept, and what RFC 8878 asks servers to stay within. */
+/** A window of 8 MiB is what browsers accept, and the limit of RFC 8878 for servers. */
 const zstdParameters = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 
 type Decoder = (firstByte: number) => Duplex;
@@ -32,8 +32,8 @@ const decoders: Readonly<Record<string, Decoder>> = {
   identity: () => new PassThrough(),
   gzip: () => zlib.createGunzip({ chunkSize }),
   'x-gzip': () => zlib.createGunzip({ chunkSize }),
-  // It means zlib's format, which starts with the method 8 in its low half, but some servers send
-  // the bare stream.
+  // `deflate` means the zlib format, whose first byte has the method 8 in its low half, but some
+  // servers send the raw stream.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8
       ? zlib.createInflate({ chunkSize })
@@ -45,7 +45,7 @@ const decoders: Readonly<Record<string, Decoder>> = {
   }),
 };
 
-/** What is asked for in `Accept-Encoding`. */
+/** The value of `Accept-Encoding`. */
 export const acceptEncoding = ['gzip', 'deflate', 'br', 'zstd']
   .filter((name) => Object.hasOwn(decoders, name))
   .join(', ');

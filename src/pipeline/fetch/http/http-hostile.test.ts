@@ -8,12 +8,12 @@ import { serveWeb } from '../../../../test/support/web-server.ts';
 import { realWorld } from '../../../app/world.ts';
 import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
 import { allowedHosts } from '../address.ts';
-import type { Answer } from '../verdict.ts';
+import type { FetchResponse } from '../verdict.ts';
 import { httpFetcher } from './http.ts';
 
 const saying = (said: string) => (socket: Socket) => socket.end(said, 'latin1');
 
-function get(url: string): Promise<Answer> {
+function get(url: string): Promise<FetchResponse> {
   const target = new URL(url);
   return httpFetcher({ world: realWorld(), allowed: allowedHosts([target.host]) }).get({
     url: target,

@@ -115,9 +115,9 @@ describe('a fetch', () => {
   const damaged: readonly [name: string, header: string, body: Buffer][] = [
     ['a truncated gzip', 'gzip', gzipSync('hello'.repeat(100)).subarray(0, 20)],
     ['gzip with garbage behind it', 'gzip', Buffer.concat([gzipSync('a'), Buffer.from('b')])],
-    ['gzip that is none', 'gzip', Buffer.from('plain text, and not compressed')],
-    ['brotli that is none', 'br', Buffer.from('plain text, and not compressed')],
-    ['zstd that is none', 'zstd', Buffer.from('plain text, and not compressed')],
+    ['invalid gzip', 'gzip', Buffer.from('plain text, and not compressed')],
+    ['invalid brotli', 'br', Buffer.from('plain text, and not compressed')],
+    ['invalid zstd', 'zstd', Buffer.from('plain text, and not compressed')],
     ['two encodings', 'gzip, gzip', gzipSync(gzipSync('hello'))],
     ['a thousand encodings', Array(1000).fill('gzip').join(','), gzipSync('hello')],
     ['an encoding nobody asked for', 'compress', Buffer.from('hello')],

@@ -8,7 +8,7 @@ import { limits } from '../../../kernel/limits/limits.ts';
 import type { World } from '../../../kernel/world.ts';
 import type { AllowedHosts } from '../address.ts';
 import { readUrl } from '../url.ts';
-import type { Answer, Redirect } from '../verdict.ts';
+import type { FetchResponse, Redirect } from '../verdict.ts';
 import { acceptEncoding, type BodyBounds, decoderFor, readBody } from './body.ts';
 import { type Connect, clientFor, systemConnect } from './connect.ts';
 import { race } from './race.ts';
@@ -41,7 +41,7 @@ export interface GetRequest {
 
 /** The HTTP port. */
 export interface Fetcher {
-  get(request: GetRequest): Promise<Answer>;
+  get(request: GetRequest): Promise<FetchResponse>;
 }
 
 export interface FetcherOptions {
@@ -73,9 +73,9 @@ export function httpFetcher(options: FetcherOptions): Fetcher {
 }
 
 type Effects = Required<FetcherOptions>;
-type Hop = Omit<Answer, 'redirects' | 'url'>;
+type Hop = Omit<FetchResponse, 'redirects' | 'url'>;
 
-async function follow(request: GetRequest, effects: Effects): Promise<Answer> {
+async function follow(request: GetRequest, effects: Effects): Promise<FetchResponse> {
   const redirects: Redirect[] = [];
   const seen = new Set<string>();
   let { url } = request;

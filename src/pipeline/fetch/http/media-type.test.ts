@@ -33,7 +33,7 @@ describe('the type of a file', () => {
     ['objects', bytes('{"a": 1}\n{"a": 2}\n'), 'application/x-ndjson'],
     ['feed', bytes('<?xml version="1.0"?><rss/>'), 'application/xml'],
     ['mail', bytes('From: a@b.example\r\nDate: Mon\r\n\r\nHello'), 'message/rfc822'],
-    ['note.txt', bytes('From: the start\nwe went on'), 'text/plain'],
+    ['note.txt', bytes('From: the start\nwe set off'), 'text/plain'],
     ['references', bytes('[1] The first source'), 'text/plain'],
     ['wiki', bytes('[[Start]] leads on'), 'text/plain'],
     ['song.txt', bytes('ID3 tags are for songs'), 'text/plain'],

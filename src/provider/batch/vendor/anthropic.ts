@@ -1,7 +1,7 @@
 /**
- * Anthropic's message batches. A batch takes no name of ours, and its list does not say what was
- * asked: after a crash between its answer and our commit it cannot be known again, and the next
- * attempt begins a second one.
+ * Anthropic's message batches. A batch takes no name of ours, and its list does not show the
+ * requests: after a crash between its response and our commit it cannot be recognized, and the next
+ * try submits a second one.
  */
 import type { JsonObject } from '../../../kernel/provider-state.ts';
 import { countOf, listOf, needText, objectOf, textOf } from '../answer.ts';
@@ -12,7 +12,7 @@ import { failedLine, jobCalls, lineReader, linesAt } from '../kit.ts';
 
 const batches = '/v1/messages/batches';
 
-/** The interface wants a bound on each answer, and models differ in what they take. */
+/** The interface requires a token limit per response, and models differ in their maximum. */
 export function anthropicBatches(endpoint: Endpoint, answerTokens: number): BatchProvider {
   return {
     name: 'ANTHROPIC',
@@ -28,7 +28,7 @@ export function anthropicBatches(endpoint: Endpoint, answerTokens: number): Batc
         custom_id: request.custom_id,
         params: { max_tokens: answerTokens, ...paramsOf(model, request) },
       }));
-      // The lines are objects already: with commas between them they are the list.
+      // The lines are JSON objects: joined by commas they are the list.
       const list = Buffer.from(lines).toString().trimEnd().replaceAll('\n', ',');
       const body = new TextEncoder().encode(`{"requests":[${list}]}`);
       const headers = { 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 /**
- * Amazon Transcribe. One job for each recording, under a name of ours: a second job of the same
- * name is refused, so that nothing is begun twice.
+ * Amazon Transcribe. One job per recording, with our name: a second job of the same name is
+ * refused, so that nothing is started twice.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { toFailure } from '../../../kernel/failure/failure.ts';
@@ -57,7 +57,7 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
         ...(language === undefined ? { IdentifyLanguage: true } : { LanguageCode: language }),
       };
       await ask('StartTranscriptionJob', body, signal).catch((error: unknown) => {
-        // It is there already, under the name that only we would give it.
+        // It exists already, under the name that only we would give it.
         if (toFailure(error).context.reason !== 'ConflictException') throw error;
       });
       return token;
@@ -79,14 +79,14 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
     }, readError),
     cancel: async ({ externalId }, signal) => {
       const body = { TranscriptionJobName: externalId };
-      // The answer has no body.
+      // The response has no body.
       await endpoint.text('/', call('DeleteTranscriptionJob', body, signal));
       return true;
     },
   };
 }
 
-/** Amazon says "bad request" where others say "not found". */
+/** Amazon sends "bad request" where others send "not found". */
 function isUnknownJob(error: unknown): boolean {
   const { context, message } = toFailure(error);
   const isNamed = context.reason === 'NotFoundException' || context.status === 404;
@@ -114,7 +114,7 @@ async function* resultsOf(
   yield { id: source, isOk: true, value };
 }
 
-/** Every word has its place in time; the last one that has is about as long as the recording. */
+/** Every word has its time; the end of the last one is about the length of the recording. */
 function lastEndOf({ items }: JsonObject): number {
   return listOf(items).reduce((end, { end_time: at }) => Math.max(end, Number(at) || 0), 0);
 }

@@ -1,7 +1,7 @@
 /**
  * Azure AI Speech, batch transcription (REST, 2024-11-15). One job for all recordings; each result
- * is a file under an address of its own, and a report says which recordings failed. A job is found
- * again by its display name.
+ * is a file at its own address, and a report lists failed recordings. A job is recognized by its
+ * display name.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { toFailure } from '../../../kernel/failure/failure.ts';
@@ -69,14 +69,17 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
   };
 }
 
-/** The address of a job, as Azure gives it. One where our key does not belong is refused. */
+/**
+ * The address of a job, as Azure returns it. An address to which our key must not be sent is
+ * refused.
+ */
 function selfOf(endpoint: Endpoint, { self }: JsonObject): string {
   const address = needText(self, 'self');
   endpoint.at(address);
   return address;
 }
 
-/** Jobs of earlier versions have theirs in the path. */
+/** Jobs of earlier API versions have the version in the path. */
 function versioned(address: string): string {
   if (/[?&]api-version=|\/speechtotext\/v\d/.test(address)) return address;
   return `${address}${address.includes('?') ? '&' : '?'}${version}`;
@@ -101,7 +104,7 @@ async function* resultsOf(
       content = await endpoint.linked(link, signal);
     } catch (error) {
       const failure = toFailure(error);
-      // Silence may end; nonsense is this file's alone, and the others are read.
+      // An outage may end; an invalid file fails alone, and the others are read.
       if (failure.code === 'provider_unavailable' || failure.code === 'rate_limited') throw error;
       yield { id: undefined, odd: `${String(file.name ?? kind)}: ${failure.message}` };
       continue;

@@ -1,6 +1,6 @@
 /**
- * Gemini batches: the requests are uploaded as a file of lines with keys, the answers come as
- * another. A batch carries our token as its display name, and is found again by it in the list.
+ * Gemini batches: the requests are uploaded as a file of lines with keys, the responses come as
+ * another. A batch has our token as its display name, and is recognized by it in the list.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { Failure } from '../../../kernel/failure/failure.ts';
@@ -68,7 +68,7 @@ function modelOf(model = ''): string {
   return model.replace(/^(?:gemini:|models\/)/, '');
 }
 
-/** In two steps: where to, and what. */
+/** In two steps: first the upload address, then the bytes. */
 async function upload(endpoint: Endpoint, job: NewBatchJob, signal: AbortSignal): Promise<string> {
   const lines = await gatherLines(job.requests(), (request) => ({
     key: request.custom_id,
@@ -106,7 +106,7 @@ function requestOf({ instruction, input, schema }: BatchRequest): JsonObject {
   };
 }
 
-/** What was exhausted, unavailable or too late may go well the next time. */
+/** Exhausted, unavailable or late requests may succeed next time. */
 const retryableCodes: readonly unknown[] = [4, 8, 13, 14, 429, 500, 503, 504];
 
 const read = kit.lineReader('key', (id, line): ResultLine => {
@@ -125,7 +125,7 @@ const read = kit.lineReader('key', (id, line): ResultLine => {
   }
   const usage = objectOf(response.usageMetadata);
   const tokensIn = countOf(usage.promptTokenCount);
-  // Thinking is counted apart, and billed as output.
+  // Thinking is counted separately, and billed as output.
   const tokensOut = countOf(usage.candidatesTokenCount) + countOf(usage.thoughtsTokenCount);
   return { id, isOk: true, value: { text }, tokensIn, tokensOut };
 });

@@ -1,4 +1,6 @@
-/** Access tokens for a Google service account: a signed claim is traded for one, and kept. */
+/**
+ * Access tokens of a Google service account: a signed claim is exchanged for one, which is cached.
+ */
 import { createSign } from 'node:crypto';
 import { Failure } from '../../../kernel/failure/failure.ts';
 import type { World } from '../../../kernel/world.ts';
@@ -11,7 +13,7 @@ export interface ServiceAccount {
 }
 
 const lifetimeSeconds = 3600;
-/** A token that ends soon is not used for a call that may take a while. */
+/** A token that expires soon is not used for a call that may take a while. */
 const spareMs = 300_000;
 
 export class GoogleToken {

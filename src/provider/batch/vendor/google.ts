@@ -1,8 +1,8 @@
 /**
- * Google Speech-to-Text v2, batch recognition: one long-running operation for each recording and
- * model, because results come inline for a single file only. It takes no name of ours, but its list
- * of operations repeats the request: an operation for the same file and model that is no older than
- * our intent is the one that we began, or as good as it.
+ * Google Speech-to-Text v2, batch recognition: one long-running operation per recording and model,
+ * because results are inline for a single file only. It takes no name of ours, but its list of
+ * operations repeats the request: an operation for the same file and model that is no older than
+ * our intent is ours, or equivalent.
  */
 import type { JsonObject } from '../../../kernel/provider-state.ts';
 import { lasting, listOf, needText, objectOf, textOf } from '../answer.ts';
@@ -16,7 +16,7 @@ export interface GoogleSpeechOptions {
   readonly location: string;
 }
 
-/** Clocks differ a little. */
+/** Tolerance for clock skew. */
 const clockSkewMs = 60_000;
 const canceledCode = 1;
 

@@ -1,7 +1,7 @@
 /**
- * OpenAI batches: the requests are uploaded as a file of lines, the answers come as another, and
- * those that failed as a third. A batch carries our token in its metadata, and is found again by
- * it in the list.
+ * OpenAI batches: the requests are uploaded as a file of lines, the responses come as another, and
+ * failed ones as a third. A batch has our token in its metadata, and is recognized by it in the
+ * list.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import type { JsonObject } from '../../../kernel/provider-state.ts';
@@ -43,7 +43,7 @@ export function openaiBatches(endpoint: Endpoint): BatchProvider {
       };
       const found = await kit.findEntry(
         kit.entriesOf(endpoint, { path, field: 'data', next }, signal),
-        // One that failed was never begun, and is not charged: it may be submitted again.
+        // A failed batch never ran and is not charged: it may be submitted again.
         ({ metadata, status }) => objectOf(metadata).pawl_token === token && status !== 'failed',
       );
       return found && needText(found.id, 'id');
@@ -126,7 +126,7 @@ function bodyOf({ taskType, model }: NewBatchJob, request: BatchRequest): JsonOb
   };
 }
 
-/** What failed for a while may go well the next time; what was refused stays refused. */
+/** Temporary failures may succeed next time; refusals are final. */
 const unbegun: readonly unknown[] = ['batch_expired', 'batch_cancelled'];
 const retryable = /^(?:408|409|425|429|5\d\d)$/;
 
@@ -147,7 +147,7 @@ const lineReaders = (taskType: string) =>
     return { id, isOk: true, value, tokensIn, tokensOut: countOf(usage.completion_tokens) };
   });
 
-/** The answer, or what is wrong with it. */
+/** The response, or what is wrong with it. */
 function answerOf(body: JsonObject): JsonObject | string {
   const [choice] = listOf(body.choices);
   const message = objectOf(choice?.message);

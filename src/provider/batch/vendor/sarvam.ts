@@ -1,7 +1,7 @@
 /**
- * Sarvam's batch speech to text: a job is made, which costs nothing, the recording is put where it
- * says, and then it is started. The job is noted between the two, so that one that was started is
- * known again. It has no way to end a job.
+ * Sarvam's batch speech to text: a job is created, which is free, the recording is uploaded to it,
+ * and then it is started. The job is noted between the two, so that a started one is recognized. It
+ * has no way to cancel a job.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { checkSame, lasting, listOf, needText, objectOf, sayingOf, textOf } from '../answer.ts';
@@ -39,7 +39,7 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
       const { job_id: id } = notes;
       if (id === undefined) return undefined;
       const answer = await endpoint.json(`${jobs}/${encodeURIComponent(id)}/status`, { signal });
-      // Accepted: it was made, and never started.
+      // Accepted: it was created, and never started.
       return answer.job_state === 'Accepted' ? undefined : id;
     },
     submit: async ({ sources, language, model }, context) => {

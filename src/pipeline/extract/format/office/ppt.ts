@@ -39,7 +39,7 @@ export function readPpt(bytes: Uint8Array, source: string): string {
   if (user && user.length >= 16 && user.readUInt32LE(12) === encryptedToken) {
     throw new Failure('encrypted_document', `${source} is protected by a password`);
   }
-  const found = new Found();
+  const found = new SlideTexts();
   walk(stream, { depth: 0, found });
   if (found.left <= 0) throw beyond('records', `${source} has more than ${recordsMax} records`);
   return found.markdown();
@@ -107,7 +107,7 @@ class Found {
 
 interface Walk {
   readonly depth: number;
-  readonly found: Found;
+  readonly found: SlideTexts;
 }
 
 /** Masters and handouts contain only placeholders. */
@@ -130,7 +130,7 @@ function walk(stream: Buffer, { depth, found }: Walk): void {
   }
 }
 
-function readAtom(type: number, body: Buffer, found: Found): void {
+function readAtom(type: number, body: Buffer, found: SlideTexts): void {
   if (type === record.slideInList) found.begin(type);
   if (type === record.textHeader && body.length >= 4) found.header(body.readUInt32LE(0));
   if (type === record.wideText) found.text(body.toString('utf16le'));

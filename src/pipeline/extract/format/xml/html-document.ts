@@ -3,7 +3,7 @@
  * too large, it is read without a tree.
  */
 import assert from 'node:assert/strict';
-import { mark } from '../../html/article/marks.ts';
+import { mark } from '../../html/article/element-marks.ts';
 import { measure } from '../../html/article/measure.ts';
 import { type Page, readPage } from '../../html/block/blocks.ts';
 import { toMarkdown } from '../../html/block/markdown.ts';

@@ -6,11 +6,12 @@
 import { type Block, type Page, readPage } from '../block/blocks.ts';
 import { type Metadata, readMetadata } from '../page/metadata.ts';
 import type { TreeDocument } from '../tree/document.ts';
+import { type BlockContext, contextOf } from './block-context.ts';
 import { clutterShareMax } from './clutter.ts';
+import { mark } from './element-marks.ts';
 import { weigh } from './evidence.ts';
 import { type Genre, judge, type Method, type TagCounts } from './genre.ts';
 import { isText, type Substance, shareKept, substanceOf } from './kept-share.ts';
-import { mark } from './marks.ts';
 import { isProse, linkShare, plain } from './prose.ts';
 import { keepShares } from './readability.ts';
 import {
@@ -21,7 +22,6 @@ import {
   isTable,
   type Reasons,
 } from './region.ts';
-import { type Setting, settle } from './setting.ts';
 
 export interface Choice {
   readonly genre: Genre;
@@ -61,7 +61,7 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
   const reasons =
     method === 'region'
       ? region
-      : weighAll({ page, outside, region, substance, method }, settle(page, vote(), metadata));
+      : weighAll({ page, outside, region, substance, method }, contextOf(page, vote(), metadata));
   return {
     genre,
     // On a page of a manual, the tab title names the manual and the heading the page.
@@ -120,19 +120,19 @@ const spanLossMax = { span: 0.05, wideSpan: 0.3 };
 /** An article that would lose more of its text is not one: its region stays. */
 const articleLossMax = 0.85;
 
-function weighAll(weighed: Weighed, setting: Setting): Reasons {
+function weighAll(weighed: Weighed, context: BlockContext): Reasons {
   const { page, outside, region, substance, method } = weighed;
   const { blocks } = page;
-  const isKept = blocks.map((_block, index) => weigh(setting, index) > 0);
+  const isKept = blocks.map((_block, index) => weigh(context, index) > 0);
   const kept = blocks.filter((_block, index) => isKept[index]);
-  if (wordsOf(kept) < articleWordsMin) return method === 'weigh' ? allButMargins(setting) : region;
+  if (wordsOf(kept) < articleWordsMin) return method === 'weigh' ? allButMargins(context) : region;
   const loss = (reasons: Reasons) => 1 - shareKept(substance, reasons);
   if (method !== 'weigh') {
     const span = spanOf(blocks, isKept, region);
     return loss(span) <= spanLossMax[method] ? span : region;
   }
-  const isElsewhere = 2 * wordsOf(declaredOutside(setting, outside, isKept)) > wordsOf(kept);
-  keepHeadings(setting, outside, isKept);
+  const isElsewhere = 2 * wordsOf(declaredOutside(context, outside, isKept)) > wordsOf(kept);
+  keepHeadings(context, outside, isKept);
   const chosen = isKept.map((keep, index) =>
     keep ? undefined : (outside[index] ?? 'not_main_text'),
   );
@@ -144,7 +144,7 @@ function weighAll(weighed: Weighed, setting: Setting): Reasons {
  * majority, the region is something else, for example comments in a main element.
  */
 function declaredOutside(
-  { blocks, marks }: Setting,
+  { blocks, marks }: BlockContext,
   outside: Reasons,
   isKept: readonly boolean[],
 ): readonly Block[] {
@@ -177,8 +177,8 @@ function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Re
  * which is kept separately, and headings that repeat, are quoted, link away or are in a figure:
  * they head inserts.
  */
-function keepHeadings(setting: Setting, outside: Reasons, isKept: boolean[]): void {
-  const { blocks, marks, titles, counts } = setting;
+function keepHeadings(context: BlockContext, outside: Reasons, isKept: boolean[]): void {
+  const { blocks, marks, titles, counts } = context;
   const first = isKept.indexOf(true);
   for (let index = blocks.length - 2; index > first; index -= 1) {
     const block = blocks[index];

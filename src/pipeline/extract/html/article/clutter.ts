@@ -3,7 +3,7 @@
  * count as text, and are dropped if a vote on single blocks is not possible.
  */
 import type { Page, Scope } from '../block/blocks.ts';
-import { mark, marksOfNames } from './marks.ts';
+import { mark, marksOfNames } from './element-marks.ts';
 
 export const clutterMarks: readonly number[] = [
   mark.share,

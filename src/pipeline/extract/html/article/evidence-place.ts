@@ -1,9 +1,9 @@
 /** Evidence from the position of a block: its ancestors and its neighbours. */
 import type { Block } from '../block/blocks.ts';
+import type { BlockContext } from './block-context.ts';
+import { mark } from './element-marks.ts';
 import type { Evidence } from './evidence.ts';
-import { mark } from './marks.ts';
 import { isProse } from './prose.ts';
-import type { Setting } from './setting.ts';
 
 type Observe = Evidence['observe'];
 
@@ -11,14 +11,14 @@ const when = (condition: boolean): number => (condition ? 1 : 0);
 
 const marked =
   (bit: number): Observe =>
-  (_block, setting, index) =>
-    ((setting.marks[index] ?? 0) & bit) === 0 ? 0 : 1;
+  (_block, context, index) =>
+    ((context.marks[index] ?? 0) & bit) === 0 ? 0 : 1;
 
-const isInSpan = (setting: Setting, index: number) =>
-  index >= setting.first && index <= setting.last;
+const isInSpan = (context: BlockContext, index: number) =>
+  index >= context.first && index <= context.last;
 
-const isNextProse = (setting: Setting, index: number) => {
-  const next: Block | undefined = setting.blocks[index + 1];
+const isNextProse = (context: BlockContext, index: number) => {
+  const next: Block | undefined = context.blocks[index + 1];
   return next !== undefined && isProse(next);
 };
 
@@ -53,107 +53,107 @@ const surroundings: readonly Evidence[] = [
     left: 0.6,
     kept: 0.5,
     reason: 'between the first and the last kept prose',
-    observe: (_block, setting, index) => when(isInSpan(setting, index)),
+    observe: (_block, context, index) => when(isInSpan(context, index)),
   },
   {
     name: 'proseInSpan',
     left: -0.1,
     kept: 1,
     reason: 'prose among prose',
-    observe: (block, setting, index) => when(isInSpan(setting, index) && isProse(block)),
+    observe: (block, context, index) => when(isInSpan(context, index) && isProse(block)),
   },
   {
     name: 'beforeSpan',
     left: 0.8,
     kept: 0,
     reason: 'leads and subtitles stand right before the first paragraph',
-    observe: (_block, setting, index) => when(index < setting.first && index >= setting.first - 3),
+    observe: (_block, context, index) => when(index < context.first && index >= context.first - 3),
   },
   {
     name: 'afterSpan',
     left: -0.6,
     kept: -0.4,
     reason: 'right after the last paragraph come tags and teasers',
-    observe: (_block, setting, index) => when(index > setting.last && index <= setting.last + 3),
+    observe: (_block, context, index) => when(index > context.last && index <= context.last + 3),
   },
   {
     name: 'nextKept',
     left: 0.1,
     kept: 0.7,
     reason: 'it leads on to something that was kept',
-    observe: (_block, setting, index) => setting.kept[index + 1] ?? 0,
+    observe: (_block, context, index) => context.kept[index + 1] ?? 0,
   },
   {
     name: 'nextProse',
     left: 0.1,
     kept: 0.4,
     reason: 'it leads on to prose',
-    observe: (_block, setting, index) => when(isNextProse(setting, index)),
+    observe: (_block, context, index) => when(isNextProse(context, index)),
   },
   {
     name: 'headingOfProse',
     left: 0.7,
     kept: 0.9,
     reason: 'a heading belongs to the prose below it',
-    observe: (block, setting, index) =>
-      when(block.kind === 'heading' && isNextProse(setting, index)),
+    observe: (block, context, index) =>
+      when(block.kind === 'heading' && isNextProse(context, index)),
   },
   {
     name: 'keptAround',
     left: -0.2,
     kept: 1.1,
     reason: 'its neighbours were kept too',
-    observe: (_block, setting, index) => setting.around[index]?.kept ?? 0,
+    observe: (_block, context, index) => context.around[index]?.kept ?? 0,
   },
   {
     name: 'proseAround',
     left: -0.5,
     kept: -0.5,
     reason: 'what is not prose among prose is an insert',
-    observe: (_block, setting, index) => setting.around[index]?.prose ?? 0,
+    observe: (_block, context, index) => context.around[index]?.prose ?? 0,
   },
   {
     name: 'linksAround',
     left: -1.6,
     kept: -0.4,
     reason: 'its neighbours are links',
-    observe: (_block, setting, index) => setting.around[index]?.linked ?? 0,
+    observe: (_block, context, index) => context.around[index]?.linked ?? 0,
   },
   {
     name: 'mainSection',
     left: 0.1,
     kept: 1,
     reason: 'it stands in the very element that most kept prose stands in',
-    observe: (_block, setting, index) => when((setting.sectionShare[index] ?? 0) > 0.5),
+    observe: (_block, context, index) => when((context.sectionShare[index] ?? 0) > 0.5),
   },
   {
     name: 'twoOut',
     left: -0.8,
     kept: -0.2,
     reason: 'boxes inside the article stand two elements away from its prose',
-    observe: (_block, setting, index) => when(setting.distance[index] === 2),
+    observe: (_block, context, index) => when(context.distance[index] === 2),
   },
   {
     name: 'proseOutside',
     left: -0.4,
     kept: -0.6,
     reason: 'prose far from the main prose is that of another article',
-    observe: (block, setting, index) => when(isProse(block) && (setting.distance[index] ?? 0) > 2),
+    observe: (block, context, index) => when(isProse(block) && (context.distance[index] ?? 0) > 2),
   },
   {
     name: 'proseInArticle',
     left: 1.2,
     kept: -0.1,
     reason: 'prose in the article element belongs to it even if Readability missed it',
-    observe: (block, setting, index) =>
-      when(isProse(block) && ((setting.marks[index] ?? 0) & mark.article) !== 0),
+    observe: (block, context, index) =>
+      when(isProse(block) && ((context.marks[index] ?? 0) & mark.article) !== 0),
   },
   {
     name: 'littleKept',
     left: 1,
     kept: 1,
     reason: 'Readability kept under a quarter of the prose: its word counts for less',
-    observe: (_block, setting) => when(setting.keptProse < 0.25),
+    observe: (_block, context) => when(context.keptProse < 0.25),
   },
 ];
 

@@ -130,21 +130,21 @@ export const textEvidence: readonly Evidence[] = [
     left: 0.8,
     kept: -0.2,
     reason: 'the title stands where the text starts',
-    observe: (block, setting) => when(block.words < 30 && setting.titles.has(plain(block.text))),
+    observe: (block, context) => when(block.words < 30 && context.titles.has(plain(block.text))),
   },
   {
     name: 'repeated',
     left: 0.6,
     kept: 0.5,
     reason: 'pages repeat their lead and their quotes, in print and mobile copies',
-    observe: (block, setting) => when((setting.counts.get(block.text) ?? 0) > 1),
+    observe: (block, context) => when((context.counts.get(block.text) ?? 0) > 1),
   },
   {
     name: 'undeclared',
     left: -0.6,
     kept: -0.3,
     reason: 'the page declares the text of its article, and this is not in it',
-    observe: (block, setting) =>
-      when(setting.declared !== '' && !setting.declared.includes(plain(block.text))),
+    observe: (block, context) =>
+      when(context.declared !== '' && !context.declared.includes(plain(block.text))),
   },
 ];

@@ -9,7 +9,7 @@
 import type { Block, Page } from '../block/blocks.ts';
 import type { Metadata } from '../page/metadata.ts';
 import { clutterMarks } from './clutter.ts';
-import { mark } from './marks.ts';
+import { mark } from './element-marks.ts';
 import { isProse } from './prose.ts';
 import type { Reasons } from './region.ts';
 

@@ -7,7 +7,7 @@ import { leadsAway } from '../block/anchor.ts';
 import type { Block, Page, Scope } from '../block/blocks.ts';
 import type { TreeNode } from '../tree/node.ts';
 import { isSlugOfHeading } from './clutter.ts';
-import { mark, marksOfNames } from './marks.ts';
+import { mark, marksOfNames } from './element-marks.ts';
 import { linkShare, plain } from './prose.ts';
 
 export type DropReason =
@@ -50,7 +50,7 @@ interface Holding {
   readonly wordShare: number;
 }
 
-type Hold = (start: number, end: number) => Holding;
+type Hold = (start: number, end: number) => ElementContent;
 
 /** `title` is the tab title. */
 export function findRegion(page: Page, title = ''): Reasons {
@@ -190,7 +190,7 @@ function holder(blocks: readonly Block[], reasons?: readonly (DropReason | undef
   };
 }
 
-function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefined {
+function marginOf(page: Page, scope: Scope, content: ElementContent): DropReason | undefined {
   const { element } = scope;
   if ((scope.marks & mark.hidden) !== 0) return 'hidden';
   const role = element.getAttribute('role');
@@ -199,15 +199,15 @@ function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefin
   // The table of contents of a whole manual may be next to a page of a few lines.
   const rest = held.words * (1 / Math.max(held.wordShare, 1e-6) - 1);
   if (isNavigation && isLinks && rest >= pageWordsMin) return 'navigation';
-  if (Math.min(held.share, held.wordShare) > marginShareMax) return undefined;
+  if (Math.min(content.share, content.wordShare) > marginShareMax) return undefined;
   if (isNavigation) return 'navigation';
   if (role === 'search') return 'form';
   const marks = isSlugOfHeading(page, scope) ? scope.marks & marksOfNames(element) : scope.marks;
-  const isLabel = held.words <= labelWordsMax;
+  const isLabel = content.words <= labelWordsMax;
   if ((marks & mark.navigation) !== 0 && (isLinks || isLabel)) return 'navigation';
-  if ((marks & mark.footer) !== 0 && (isLinks || held.share < 0.1)) return 'footer';
+  if ((marks & mark.footer) !== 0 && (isLinks || content.share < 0.1)) return 'footer';
   if ((marks & mark.header) !== 0 && !hasHeading(page, scope)) return 'header';
-  if ((marks & mark.consent) !== 0 && held.share < 0.1) return 'consent';
+  if ((marks & mark.consent) !== 0 && content.share < 0.1) return 'consent';
   if ((marks & mark.form) !== 0 && isLabel) return 'form';
   if ((marks & (mark.aside | mark.related | mark.promotion | mark.share)) !== 0 && isLinks) {
     return 'links';

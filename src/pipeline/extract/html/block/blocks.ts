@@ -4,7 +4,7 @@
  * that may hold the main text are ranges of that list.
  */
 
-import { mark, marksOf } from '../article/marks.ts';
+import { mark, marksOf } from '../article/element-marks.ts';
 import type { TreeElement } from '../tree/element.ts';
 import type { TreeLeaf } from '../tree/leaf.ts';
 import { isElement, isText, type TreeNode } from '../tree/node.ts';

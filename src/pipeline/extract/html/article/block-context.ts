@@ -2,10 +2,10 @@
  * The surroundings of each block: what was kept near it, and which marks of its ancestors apply.
  */
 import type { Block, Page } from '../block/blocks.ts';
-import { mark } from './marks.ts';
+import { mark } from './element-marks.ts';
 import { isProse, plain } from './prose.ts';
 
-export interface Setting {
+export interface BlockContext {
   readonly blocks: readonly Block[];
   /** Per block the share that Readability kept. */
   readonly kept: readonly number[];
@@ -49,7 +49,7 @@ const reach = 3;
 const distanceMax = 4;
 const declaredCharactersMin = 400;
 
-export function settle(page: Page, kept: readonly number[], hints: Hints): Setting {
+export function contextOf(page: Page, kept: readonly number[], hints: Hints): BlockContext {
   const { blocks } = page;
   const isKeptProse = (block: Block, index: number) => (kept[index] ?? 0) > 0.5 && isProse(block);
   const declared = plain(hints.declared);

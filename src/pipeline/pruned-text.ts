@@ -6,7 +6,7 @@ import { Failure } from '../kernel/failure/failure.ts';
 import { isSuperseded } from '../store/document/documents.ts';
 import type { StepContext, StepResult } from './pipeline.ts';
 
-export async function withoutText({ item, reader }: StepContext): Promise<StepResult> {
+export async function endWithoutText({ item, reader }: StepContext): Promise<StepResult> {
   if (await isSuperseded(reader, item.documentId, item.id)) return { unchanged: true };
   throw new Failure('source_missing', `the text of ${item.source} is gone`);
 }

@@ -10,13 +10,16 @@ export interface Content {
   readonly mediaType: string;
 }
 
-export type PutAway = Pick<FetchRow, 'blob_key' | 'bytes' | 'media_type' | 'body'>;
+export type StoredContent = Pick<FetchRow, 'blob_key' | 'bytes' | 'media_type' | 'body'>;
 
 /**
  * Small content is stored in the commit itself: as a file it would cost two more flushes. A
  * recording is always a file, since it is passed to a transcriber by its key.
  */
-export async function putAway({ bytes, mediaType }: Content, blobs: BlobStore): Promise<PutAway> {
+export async function storeContent(
+  { bytes, mediaType }: Content,
+  blobs: BlobStore,
+): Promise<StoredContent> {
   const isFew = bytes.length <= limits.document.rowBytesMax && !isRecording(mediaType);
   const kept = isFew
     ? { blob_key: hash('sha256', bytes), body: bytes }
