@@ -5,7 +5,7 @@ import { type ProcessParser, processParser } from '../pipeline/extract/process/p
 import { type AllowedHosts, allowedHosts } from '../pipeline/fetch/address.ts';
 import { ChromiumRenderer } from '../pipeline/fetch/browser/browser.ts';
 import { findBrowser } from '../pipeline/fetch/browser/launch.ts';
-import type { Rendering } from '../pipeline/fetch/browser/shown.ts';
+import type { Rendering } from '../pipeline/fetch/browser/visible-page.ts';
 import { type Fetcher, httpFetcher } from '../pipeline/fetch/http/http.ts';
 import { Preview } from '../pipeline/preview.ts';
 import { TextThreads } from '../pipeline/thread/text-threads.ts';

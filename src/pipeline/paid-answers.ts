@@ -34,7 +34,7 @@ export interface Purchase {
 }
 
 /** A response and its cost. */
-export interface Answer {
+export interface PaidAnswer {
   readonly key: string;
   /** Undefined if the response is unusable: it is charged all the same, but not stored. */
   readonly value: Uint8Array | undefined;
@@ -85,7 +85,7 @@ export class PaidAnswers {
   }
 
   /** Stores answers and charges for them, in one commit. */
-  async keep(purchase: Purchase, answers: readonly Answer[]): Promise<void> {
+  async keep(purchase: Purchase, answers: readonly PaidAnswer[]): Promise<void> {
     await this.keepTaken(purchase, async () => answers);
   }
 
@@ -159,7 +159,7 @@ function sumOf(answers: readonly PaidAnswer[]): Tokens {
 }
 
 /** Undefined if the price of some answers is unknown. */
-function costOfAll(answers: readonly Answer[], purchase: Purchase): number | undefined {
+function costOfAll(answers: readonly PaidAnswer[], purchase: Purchase): number | undefined {
   const fixed = answers.reduce((sum, { cents = 0 }) => sum + cents, 0);
   const others = answers.filter(({ cents }) => cents === undefined);
   if (others.length === 0) return fixed;

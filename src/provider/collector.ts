@@ -12,7 +12,7 @@ import type { World } from '../kernel/world.ts';
 import { guessTokens, type Keep, type PaidVector } from './embedding/embedding.ts';
 
 /** The result of a request: a vector per text, and the total tokens. */
-export interface Answered {
+export interface EmbeddingResult {
   readonly vectors: readonly Uint8Array[];
   /** Undefined if the server does not count. */
   readonly tokens: number | undefined;
@@ -38,7 +38,7 @@ interface Call {
 }
 
 /** One requested text: the first of its calls pays. */
-interface Asked {
+interface PendingText {
   readonly text: string;
   readonly tokens: number;
   readonly calls: Set<Call>;
@@ -47,8 +47,8 @@ interface Asked {
 export class Collector {
   readonly #options: Required<CollectorOptions>;
   /** All requested texts, sent or not. */
-  readonly #asked = new Map<string, Asked>();
-  #queue: Asked[] = [];
+  readonly #pending = new Map<string, PendingText>();
+  #queue: PendingText[] = [];
   #queuedTokens = 0;
   readonly #sending = new Set<Promise<void>>();
   #cancelTimer: (() => void) | undefined;
@@ -178,7 +178,7 @@ export class Collector {
   }
 
   /** Returns the refusal if the request itself was at fault; any other outcome is settled. */
-  async #sendPart(part: readonly Asked[]): Promise<unknown> {
+  async #sendPart(part: readonly PendingText[]): Promise<unknown> {
     const tokens = part.reduce((sum, asked) => sum + asked.tokens, 0);
     const texts = part.map(({ text }) => text);
     let answered: EmbeddingResult;

@@ -10,7 +10,7 @@ import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { copyPostgres, copySqlite, localBelongingsIn } from '../support/stores/open.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 let postgres: Postgres;
 before(async () => {
@@ -46,7 +46,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const had = localBelongingsIn(kind);
 
     async function setup(t: Cleanup) {
-      const place = openWorkplace(t);
+      const place = openRunner(t);
       const database = kind === 'postgres' ? await copyPostgres(postgres, 34) : undefined;
       if (database === undefined) copySqlite(place.folder, 34);
       const options: OpenOptions = { data: place.folder, database, pgvector: 'off' };

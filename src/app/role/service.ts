@@ -269,7 +269,7 @@ function serviceOf(
     corpora: assembled.corpora,
     callers: engine.callers,
     audit,
-    room: new QueueRoom({ world, max, count: () => countWaiting(database) }),
+    capacity: new QueueCapacity({ world, max, count: () => countWaiting(database) }),
     jobs: jobs.views,
     trace: spans?.tell,
     webhooks: { secret, ring: () => outbox.ring() },

@@ -24,7 +24,7 @@ export function reactTo({ failure }: FailedStep, context: FailedStepContext): Re
   const { stage, failedTries, now, world } = context;
   return react({
     outcome: { kind: failures[failure.code].kind, failure },
-    attempt: Math.max(failedTries, failure.tries - 1),
+    failedTries: Math.max(failedTries, failure.tries - 1),
     policy: retryPolicyFor(stage, failure.code),
     now,
     random: () => world.random(),
@@ -49,7 +49,7 @@ export function decide(
     const { dueAt, reason } = reaction;
     const { code, error_code, kind: error_kind } = error;
     const spends_retry = reaction.do === 'retry';
-    const attempt = reaction.do === 'retry' ? reaction.attempt : failedTries;
+    const attempt = reaction.do === 'retry' ? reaction.failedTries : failedTries;
     return {
       move: { to: 'time', dueAt, attempt, error: { ...error } },
       kind: 'retry_scheduled',

@@ -10,7 +10,7 @@ export function chunkStep(chunker?: Chunker): StepFunction {
   return async (context) => {
     const { id, documentId } = context.item;
     const chunks = await chunksOf(context, chunker);
-    if (!chunks) return withoutText(context);
+    if (!chunks) return endWithoutText(context);
     return {
       counts: { tokens: tokensIn(chunks) },
       detail: { chunks: chunks.length },
@@ -32,14 +32,14 @@ type Chunks = Promise<readonly NewChunk[] | undefined>;
  * The chunks of this item. The branches share them, and none waits for another's commit. Undefined
  * if the text is gone.
  */
-export function chunksOf(context: StepContext, chunker: Chunker = cutHere): Chunks {
-  const chunks = heldChunks(context) ?? split(context, chunker);
+export function chunksOf(context: StepContext, chunker: Chunker = chunkHere): Chunks {
+  const chunks = chunksOfRun(context) ?? split(context, chunker);
   context.scratch.set('chunks', chunks);
   return chunks;
 }
 
 /** The chunks that this run has made. */
-export function heldChunks({ scratch }: StepContext): Chunks | undefined {
+export function chunksOfRun({ scratch }: StepContext): Chunks | undefined {
   return scratch.get('chunks') as Chunks | undefined;
 }
 

@@ -84,7 +84,7 @@ function checked(answer: Embeddings, count: number, { model }: Embedder): Embedd
 }
 
 /** Embeds the texts of one document through the paid-answer cache. */
-class Buying {
+class VectorPurchase {
   readonly #context: StepContext;
   readonly #embedder: Embedder;
   readonly #paidAnswers: PaidAnswers;

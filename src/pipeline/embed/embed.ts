@@ -27,7 +27,7 @@ export interface EmbedOptions extends CorpusEmbedders {
 export function embedStep(options: EmbedOptions): StepFunction {
   return async (context) => {
     const chunks = await chunksOf(context, options.chunker);
-    if (!chunks) return withoutText(context);
+    if (!chunks) return endWithoutText(context);
     const { item, reader } = context;
     const settings = await getCorpusSettings(reader, item);
     const model = settings.model ?? options.embedder.model;

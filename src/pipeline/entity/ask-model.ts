@@ -35,7 +35,7 @@ export interface AskOptions<T> {
   readonly read: (text: string) => T;
 }
 
-export interface Asked<T> {
+export interface ModelAnswers<T> {
   /** In the order of the requests. */
   readonly answers: readonly T[];
   readonly paid: Tokens;
@@ -60,7 +60,7 @@ interface KeyedRequest {
 }
 
 /** The requests of one document. */
-class Questions<T> {
+class ModelRequests<T> {
   readonly #context: AskContext;
   readonly #options: AskOptions<T>;
   readonly #purchase: Purchase;
@@ -92,7 +92,7 @@ class Questions<T> {
     );
     await this.#buy([...wanted.values()], requests.length);
     // Counts tokens that were not sent: cached answers, and repetitions within a document.
-    for (const { key } of questions) {
+    for (const { key } of keyed) {
       if (wanted.delete(key)) continue;
       this.#saved = add(this.#saved, this.#tokens.get(key));
     }
@@ -115,7 +115,7 @@ class Questions<T> {
   }
 
   /** A few at a time: their cost is reserved together, and after a failure no more are sent. */
-  async #buy(wanted: readonly Question[], total: number): Promise<void> {
+  async #buy(wanted: readonly KeyedRequest[], total: number): Promise<void> {
     const { signal, progress } = this.#context;
     const { paidAnswers } = this.#options;
     const { passagesAtOnceMax } = limits.completion;

@@ -19,7 +19,7 @@ export function entityStep(own: Extractor, chunker?: Chunker): StepFunction {
     const extractor = context.tools?.extractor ?? own;
     const text = await textOf(context);
     const chunks = await chunksOf(context, chunker);
-    if (!text || !chunks) return withoutText(context);
+    if (!text || !chunks) return endWithoutText(context);
     const recordFirstUse = await checkExtractor(context, extractor);
     const { extraction, detail, costs } = await extractor.extract(
       { text: text.body, pieces: chunks },

@@ -145,7 +145,7 @@ const scales: Readonly<Record<string, number>> = {
 };
 
 /** All patterns in a part of the text, in order, without overlaps. */
-export function patternsIn(text: string, from: number, to: number): Found[] {
+export function patternsIn(text: string, from: number, to: number): PatternMatch[] {
   const part = text.slice(from, to);
   if (!/[\d@]|:\/\/|www\./.test(part)) return [];
   const found: PatternMatch[] = [];

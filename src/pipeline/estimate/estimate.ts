@@ -82,7 +82,7 @@ export async function estimateIngestion(
 const { pageTokens } = limits.estimate;
 
 /** Requests to the extractor for files and pages. */
-interface Asked {
+interface ExtractionRequests {
   readonly input: Range;
   readonly output: Range;
   readonly saved: number;
@@ -91,7 +91,7 @@ interface Asked {
 function askedOf(
   { extractor }: EstimateOptions,
   { looks, all, found }: { looks: readonly Look[]; all: Total; found: Range },
-): Asked {
+): ExtractionRequests {
   /** A page that was not read counts as one passage. */
   const ofPage = (of: keyof Tokens): Range =>
     mapRange(pageTokens, (tokenCount) => {

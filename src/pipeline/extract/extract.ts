@@ -36,7 +36,7 @@ export interface ExtractInput extends ParseInput {
 export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
     const source = await readSource(context, blobs);
-    if (!source) return withoutText(context);
+    if (!source) return endWithoutText(context);
     const extracted = await extract(source, context.tools?.parser ?? parser, context.signal);
     holdFiles(context.scratch, extracted.attachments);
     return keepText(context, extracted, await storeFiles(extracted, blobs));

@@ -111,7 +111,7 @@ export async function takesRecordings(
 }
 
 /** The page as text, if its links may be followed. */
-function htmlOf({ answer, content }: Shown): string | undefined {
+function htmlOf({ answer, content }: VisiblePage): string | undefined {
   const { mediaType, bytes } = content;
   const isFollowed = !/\b(?:nofollow|none)\b/i.test(answer.headers.get('x-robots-tag') ?? '');
   return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
@@ -124,7 +124,7 @@ async function taken(
   blobs: BlobStore,
 ): Promise<StepResult> {
   const { mediaType, bytes, charset } = content;
-  const at = await putAway(content, blobs);
+  const at = await storeContent(content, blobs);
   // Text has been converted to UTF-8.
   const stored = charset === undefined ? null : 'utf-8';
   scratch.set('source', { bytes, mediaType, charset: stored });
@@ -141,7 +141,7 @@ async function taken(
 }
 
 /** The site says that nothing has changed since the indexed content. */
-function confirmed(item: PipelineItem, answer: Answer, known: Known): StepResult {
+function confirmed(item: PipelineItem, answer: FetchResponse, known: Known): StepResult {
   if (!known) throw new Failure('bad_response', `${answer.url.host} answered 304 unasked`);
   return {
     unchanged: true,

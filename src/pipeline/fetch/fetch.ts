@@ -37,7 +37,7 @@ async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepR
 }
 
 /** Records the type of the bytes and where they are stored. */
-function kept({ item, scratch }: StepContext, content: Content, at: PutAway): StepResult {
+function kept({ item, scratch }: StepContext, content: Content, at: StoredContent): StepResult {
   scratch.set('source', content);
   return {
     effect: async (transaction) => {

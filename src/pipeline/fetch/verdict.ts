@@ -2,7 +2,7 @@
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
 import { retryAfterMs } from '../../kernel/text/retry-after.ts';
 
-export interface Answer {
+export interface FetchResponse {
   /** The address after the last redirect. */
   readonly url: URL;
   readonly status: number;
@@ -77,7 +77,7 @@ const byStatus: Readonly<Record<number, FailureCode>> = {
 };
 
 /** Undefined if the response is content, or says that nothing has changed. */
-export function failureOf(answer: Answer, now: number): Failure | undefined {
+export function failureOf(answer: FetchResponse, now: number): Failure | undefined {
   const { status, headers, url } = answer;
   const code = signOf(answer)?.code ?? codeOf(status);
   if (code === undefined) return undefined;

@@ -69,7 +69,7 @@ interface Deferring extends LaneOptions {
   readonly taskType: string;
   readonly priceSetting: string;
   /** The requests, in order; undefined if the batch is not responsible for them. */
-  readonly questions: (context: StepContext) => Promise<readonly Question[] | undefined>;
+  readonly questions: (context: StepContext) => Promise<readonly KeyedRequest[] | undefined>;
   /**
    * Creates a reader for the responses of one document: it returns what to store, and throws if a
    * response is unusable.
@@ -282,7 +282,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
     reader: () => vectorReader(encode),
     work: async (context, known) => {
       const chunks = await chunksOf(context, chunker);
-      if (!chunks) return withoutText(context);
+      if (!chunks) return endWithoutText(context);
       const rows = chunks.map((chunk) => {
         const found = known.get(vectorKey(storedModel, inputOf(chunk).text));
         if (!found) throw new Failure('step_output_invalid', 'the batch has too few vectors');

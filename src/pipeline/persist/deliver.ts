@@ -106,7 +106,7 @@ export async function deliver(
 }
 
 /** The state of a document in the store, in the format of sinks. */
-export async function readStanding(
+export async function readDocumentState(
   reader: Reader,
   of: { documentId: string; caller: string; corpus: string },
 ): Promise<DocumentState> {

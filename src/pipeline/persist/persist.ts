@@ -16,7 +16,7 @@ import { deliver, type GenerationHead, storedGeneration } from './deliver.ts';
 export function persistStep(sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const { item, reader } = context;
-    if (!(await textOf(context))) return withoutText(context);
+    if (!(await textOf(context))) return endWithoutText(context);
     // Without sinks, the check runs in the commit: the rows may be written in the same one.
     if (sinks.length === 0) {
       return {

@@ -131,7 +131,7 @@ function completionOf(body: string, call: CompletionCall): Completion {
   const answer = parseResponse(body, call.model);
   const outcome = outcomeOf(answer, call.model);
   const { prompt_tokens: input, completion_tokens: output } = answer.usage ?? {};
-  const guess = guessCompletion(asked.request).input;
+  const guess = guessCompletion(call.request).input;
   // Some servers do not count tokens. A truncated or refused response costs something too.
   const said = answer.choices?.[0]?.message?.content;
   const guessed = typeof said === 'string' ? guessTokens(said) : 0;

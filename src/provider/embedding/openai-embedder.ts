@@ -8,7 +8,7 @@ import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
-import { type Answered, Collector } from '../collector.ts';
+import { type EmbeddingResult, Collector } from '../collector.ts';
 import { readAnswer } from '../completion/openai-answer.ts';
 import type { Asker } from '../openai-refusal.ts';
 import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';
@@ -71,7 +71,7 @@ class Server {
   }
 
   /** Sends one request within the rate limit, or fails with the time to wait. */
-  readonly send = async (texts: readonly string[], tokens: number): Promise<Answered> => {
+  readonly send = async (texts: readonly string[], tokens: number): Promise<EmbeddingResult> => {
     this.#budget.take(tokens);
     const { model, key, world } = this.#options;
     const { status, headers, body } = await this.#request(texts);

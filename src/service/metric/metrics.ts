@@ -88,6 +88,18 @@ export class Metrics {
     addBatchGauges(registers, { ...options, database });
   }
 
+  #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
+  ) {
+    return new Histogram({ name, help, buckets, labelNames: labels, registers: [this.#registry] });
+  }
+
   see(published: readonly PublishedEvent[]): void {
     for (const { event } of published) {
       this.#events.inc({ kind: event.kind });

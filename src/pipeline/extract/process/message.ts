@@ -47,7 +47,7 @@ export interface ParserResponse {
 }
 
 /** Parses a response. It may come from a compromised process, so everything is validated. */
-export function readAnswer({ header, body }: Frame): Answer {
+export function readResponse({ header, body }: Frame): ParserResponse {
   const { is, memoryBytes, ...rest } = fieldsOf(header);
   const memory = typeof memoryBytes === 'number' ? memoryBytes : 0;
   if (is === 'parsed') return { outcome: parsedOf(rest, body), memoryBytes: memory };

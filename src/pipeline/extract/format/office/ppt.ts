@@ -46,7 +46,7 @@ export function readPpt(bytes: Uint8Array, source: string): string {
 }
 
 /** The texts found so far, in display order. */
-class Found {
+class SlideTexts {
   readonly #slides: Slide[] = [];
   readonly #notes: Slide[] = [];
   #open: Slide | undefined;

@@ -201,7 +201,7 @@ const margins =
   mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
 
 /** A page of links only is a list, and its words are its content. */
-function allButMargins({ blocks, marks }: Setting): Reasons {
+function allButMargins({ blocks, marks }: BlockContext): Reasons {
   const isCentral = blocks.map((_block, index) => ((marks[index] ?? 0) & margins) === 0);
   const isUnlinked = blocks.map((block, index) => isCentral[index] && linkShare(block) < 0.5);
   const isKept = isUnlinked.some(Boolean) ? isUnlinked : isCentral;

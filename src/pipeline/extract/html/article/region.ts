@@ -42,7 +42,7 @@ const headWordsMax = 20;
 const summaryWordsMax = 120;
 
 /** The content of an element. */
-interface Holding {
+interface ElementContent {
   readonly words: number;
   readonly linked: number;
   /** The share of the page's unlinked words, and of all its words. */
@@ -195,9 +195,9 @@ function marginOf(page: Page, scope: Scope, content: ElementContent): DropReason
   if ((scope.marks & mark.hidden) !== 0) return 'hidden';
   const role = element.getAttribute('role');
   const isNavigation = element.localName === 'nav' || role === 'navigation';
-  const isLinks = held.linked >= linkedMin * held.words;
+  const isLinks = content.linked >= linkedMin * content.words;
   // The table of contents of a whole manual may be next to a page of a few lines.
-  const rest = held.words * (1 / Math.max(held.wordShare, 1e-6) - 1);
+  const rest = content.words * (1 / Math.max(content.wordShare, 1e-6) - 1);
   if (isNavigation && isLinks && rest >= pageWordsMin) return 'navigation';
   if (Math.min(content.share, content.wordShare) > marginShareMax) return undefined;
   if (isNavigation) return 'navigation';
