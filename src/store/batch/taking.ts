@@ -94,7 +94,7 @@ export async function assignProviders(
   await transaction.run(assign, { id, served_by: servedBy });
 }
 
-const renewRow = sql<{ id: number }>`
+const renewRow = sql<{ id: number }, 'id' | 'epoch' | 'held_until'>`
   UPDATE batch_tasks SET next_at = :held_until
   WHERE id = :id AND epoch = :epoch AND ${isLive} RETURNING id`;
 

@@ -104,7 +104,10 @@ export interface Held {
   readonly epoch: number;
 }
 
-const noteRow = sql<{ id: number }>`
+/** What every write of a held task compares. */
+type HeldName = 'id' | 'epoch' | 'state' | 'now';
+
+const noteRow = sql<{ id: number }, HeldName | 'submission'>`
   UPDATE batch_tasks SET submission = :submission, updated_at = :now
   WHERE id = :id AND epoch = :epoch AND state = :state RETURNING id`;
 
@@ -118,7 +121,7 @@ export async function noteSubmission(
   return (await transaction.run(noteRow, parameters)).length > 0;
 }
 
-const laterRow = sql<{ id: number }>`
+const laterRow = sql<{ id: number }, HeldName | 'next_at' | 'attempt' | 'reason'>`
   UPDATE batch_tasks SET next_at = :next_at, attempt = :attempt, waits = waits + 1,
     wait_reason = :reason, updated_at = :now
   WHERE id = :id AND epoch = :epoch AND state = :state RETURNING id`;
@@ -167,7 +170,26 @@ export interface Results {
   readonly tokensOut: number;
 }
 
-const moveRow = sql<{ id: number }>`
+type ResultName = 'ok' | 'failed' | 'tokens_in' | 'tokens_out';
+type MoveName =
+  | ResultName
+  | 'id'
+  | 'epoch'
+  | 'from_state'
+  | 'to_state'
+  | 'provider_state'
+  | 'next_at'
+  | 'output_key'
+  | 'error'
+  | 'poll_errors'
+  | 'is_cancel_due'
+  | 'submission'
+  | 'wait'
+  | 'submitted_at'
+  | 'ended_at'
+  | 'now';
+
+const moveRow = sql<{ id: number }, MoveName>`
   UPDATE batch_tasks SET state = :to_state,
     provider_state = COALESCE(:provider_state, provider_state),
     next_at = COALESCE(:next_at, next_at), output_key = COALESCE(:output_key, output_key),
@@ -220,7 +242,7 @@ export async function moveTask(
 }
 
 const lockRow = sql<BatchTaskRow>`SELECT * FROM batch_tasks WHERE key = :key {forUpdate}`;
-const raiseEpoch = sql`UPDATE batch_tasks SET epoch = epoch + 1 WHERE id = :id`;
+const raiseEpoch = sql<never, 'id'>`UPDATE batch_tasks SET epoch = epoch + 1 WHERE id = :id`;
 
 /** Takes one task from the process that holds it. */
 export async function seizeTask(
@@ -279,7 +301,7 @@ export async function recordWindDown(
   return changed.length > 0;
 }
 
-const reopenRow = sql`
+const reopenRow = sql<never, 'id' | 'submission' | 'now'>`
   UPDATE batch_tasks SET submission = :submission, is_cancel_due = 1, epoch = epoch + 1,
     next_at = :now WHERE id = :id`;
 

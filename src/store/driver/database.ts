@@ -1,10 +1,20 @@
 /** The port that both databases implement. Queries use only this port, never a driver. */
 import type { Dialect } from './dialect.ts';
-import type { Columns, Parameters, RowOf, RowsStatement, Statement } from './statement.ts';
+import type {
+  Columns,
+  Parameters,
+  ParametersOf,
+  RowOf,
+  RowsStatement,
+  Statement,
+} from './statement.ts';
 
 export interface Reader {
   /** Runs a statement and returns its rows. */
-  run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]>;
+  run<Row, Name extends string = string>(
+    statement: Statement<Row, Name>,
+    parameters?: ParametersOf<Name>,
+  ): Promise<Row[]>;
 }
 
 export interface Transaction extends Reader {

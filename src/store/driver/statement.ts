@@ -21,11 +21,18 @@ export type Parameters = Readonly<Record<string, Value>>;
 export type ColumnType = 'int' | 'real' | 'text' | 'json' | 'bytes';
 export type Columns = Readonly<Record<string, ColumnType>>;
 
-/** `Row` is a phantom: it types what the statement returns. */
-export interface Statement<Row> {
+/**
+ * `Row` types what the statement returns, `Name` the parameters that it takes. Neither exists at
+ * run time. A statement that declares its names takes exactly those; TypeScript cannot read them
+ * from the text of a tagged template. Without names, a missing parameter is found when it runs.
+ */
+export interface Statement<Row, Name extends string = string> {
   readonly text: string;
   readonly row?: Row;
+  readonly name?: Name;
 }
+
+export type ParametersOf<Name extends string> = Readonly<Record<NoInfer<Name>, Value>>;
 
 export interface RowsStatement<Row, Column extends Columns> extends Statement<Row> {
   readonly columns: Column;
@@ -33,10 +40,10 @@ export interface RowsStatement<Row, Column extends Columns> extends Statement<Ro
 
 export type RowOf<Column extends Columns> = { readonly [K in keyof Column]: Value };
 
-export function sql<Row = never>(
+export function sql<Row = never, Name extends string = string>(
   strings: TemplateStringsArray,
   ...fragments: readonly string[]
-): Statement<Row> {
+): Statement<Row, Name> {
   return { text: String.raw({ raw: strings }, ...fragments) };
 }
 

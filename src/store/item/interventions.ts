@@ -134,7 +134,7 @@ export function lockSwept(transaction: Transaction, page: SweepPage): Promise<Op
 }
 
 const canceling = compileMove('cancel');
-const cancelRows = sql`
+const cancelRows = sql<never, 'ids' | 'now'>`
   UPDATE items SET ${canceling.set}, worker = NULL, due_at = NULL, gate_held = 0, moved_at = :now
   WHERE id {amongIds} AND ${canceling.where}`;
 
@@ -192,7 +192,7 @@ export async function cancelOfDocuments(
 }
 
 const pausing = compileMove('pause');
-const pauseRows = sql`
+const pauseRows = sql<never, 'ids'>`
   UPDATE items SET ${pausing.set}, worker = NULL, due_at = NULL, gate_held = 0
   WHERE id {amongIds} AND ${pausing.where}`;
 
@@ -214,7 +214,7 @@ function idsOf(items: readonly { readonly id: number }[]): string {
 const isBeforeGate = 'gate IS NOT NULL AND gate_held = 0 AND (progress & :gate_bit) = 0';
 
 const resuming = compileMove('resume', { gate: isBeforeGate });
-const resumeRows = sql<MovedRow>`
+const resumeRows = sql<MovedRow, 'ids' | 'gate_bit'>`
   UPDATE items SET ${resuming.set} WHERE id {amongIds} AND ${resuming.where} ${moved}`;
 
 /** Items that waited for a person go back to the queue. */
@@ -228,7 +228,7 @@ export async function resumeLocked(
 }
 
 const waking = compileMove('wake', { gate: isBeforeGate });
-const wakeRows = sql<MovedRow>`
+const wakeRows = sql<MovedRow, 'ids' | 'gate_bit'>`
   UPDATE items SET ${waking.set}, due_at = NULL WHERE id {amongIds} AND ${waking.where} ${moved}`;
 
 /** Items whose time has come go back to the queue. A sweep moves those of a stopped job. */
@@ -244,7 +244,7 @@ export async function wakeItems(
 const isJobPaused = `(SELECT jobs.state FROM jobs WHERE jobs.id = items.job_id)
   = '${jobState.paused}'`;
 const answering = compileMove('answer', { person: isJobPaused });
-const answerRows = sql<MovedRow>`
+const answerRows = sql<MovedRow, 'ids'>`
   UPDATE items SET ${answering.set} WHERE id {amongIds} AND ${answering.where} ${moved}`;
 
 /** The batch task that items waited on has answered all their lines. */

@@ -13,7 +13,10 @@ import { claimedItems } from './queues.ts';
 const isCharged = `crashes >= :charged_from AND NOT EXISTS (SELECT 1 FROM handoffs
   WHERE handoffs.item_id = items.id AND handoffs.answered_at IS NULL)`;
 const rescuing = compileMove('rescue');
-const takeFromWorker = sql<MovedRow>`
+const takeFromWorker = sql<
+  MovedRow,
+  'ids' | 'worker' | 'stall' | 'charged_from' | 'alone' | 'moved_before' | 'beat_after'
+>`
   UPDATE items SET ${rescuing.set}, worker = NULL, stalls = stalls + :stall,
     crashes = crashes + CASE WHEN ${isCharged} THEN 1 ELSE 0 END,
     lone_deaths = lone_deaths + CASE WHEN :alone = 1 AND ${isCharged} THEN 1 ELSE 0 END

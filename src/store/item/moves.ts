@@ -119,7 +119,7 @@ export interface ClaimedRow {
 }
 
 const claiming = compileMove('claim');
-const claimRows = sql<ClaimedRow>`
+const claimRows = sql<ClaimedRow, 'worker' | 'ids' | 'now' | 'crashes_below'>`
   UPDATE items SET ${claiming.set}, worker = :worker, moved_at = :now
   WHERE id {amongIds} AND crashes < :crashes_below AND ${claiming.where}
   RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,

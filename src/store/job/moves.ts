@@ -44,7 +44,24 @@ export interface Submitter {
   readonly tier: string | null;
 }
 
-const insertJobRow = sql<{ id: number }>`
+const insertJobRow = sql<
+  { id: number },
+  | 'key'
+  | 'caller'
+  | 'corpus'
+  | 'type'
+  | 'url'
+  | 'force'
+  | 'priority'
+  | 'budget_cents'
+  | 'lane'
+  | 'webhook_url'
+  | 'max_wall_seconds'
+  | 'caller_type'
+  | 'caller_tier'
+  | 'items_total'
+  | 'now'
+>`
   INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane,
     webhook_url, max_wall_seconds, caller_type, caller_tier, state, items_total, created_at,
     updated_at)
@@ -151,7 +168,7 @@ export function countJobs(
   );
 }
 
-const startableAmong = sql<{ id: number; state: JobState }>`
+const startableAmong = sql<{ id: number; state: JobState }, 'ids'>`
   SELECT id, state FROM jobs
   WHERE id {amongIds} AND state IN (${sqlList(statesBefore(jobMachine, 'start'))}) ORDER BY id`;
 
@@ -260,7 +277,7 @@ function moveColumns({ to, ...move }: JobMove & { readonly to: JobState }) {
   };
 }
 
-const beatJobRows = sql`
+const beatJobRows = sql<never, 'ids' | 'now'>`
   UPDATE jobs SET updated_at = {greatest}(updated_at, :now) WHERE id IN (
     SELECT id FROM jobs
     WHERE id {amongIds} AND state IN (${sqlList(beatingStates)})
@@ -278,7 +295,7 @@ export async function beatJobs(
   await transaction.run(beatJobRows, { ids: JSON.stringify(ids), now });
 }
 
-const growRow = sql`
+const growRow = sql<never, 'id' | 'count' | 'now'>`
   UPDATE jobs SET items_total = items_total + :count, updated_at = :now WHERE id = :id`;
 
 /** A running job has found more to do. */
@@ -289,7 +306,7 @@ export async function growJob(
   await transaction.run(growRow, job);
 }
 
-const beginSweepRow = sql`
+const beginSweepRow = sql<never, 'id' | 'sweep' | 'now'>`
   UPDATE jobs SET sweep = :sweep, items_waiting = 0, updated_at = :now,
     items_canceled = CASE WHEN state = '${jobState.canceled}'
       THEN items_total - items_done - items_failed
@@ -307,7 +324,7 @@ export async function beginSweep(
   await transaction.run(beginSweepRow, sweep);
 }
 
-const endSweepRow = (sweep: Sweep) => sql<{ id: number }>`
+const endSweepRow = (sweep: Sweep) => sql<{ id: number }, 'id'>`
   UPDATE jobs SET sweep = NULL WHERE id = :id AND sweep = '${sweep}' AND NOT EXISTS (
     SELECT 1 FROM items WHERE items.job_id = :id AND (${sweptItems[sweep].join(' OR ')}))
   RETURNING id`;
@@ -325,7 +342,10 @@ export async function endSweep(
   return (await transaction.run(endSweepRows[sweep], { id })).length > 0;
 }
 
-const budgetRow = sql`UPDATE jobs SET budget_cents = :budget_cents WHERE id = :id`;
+const budgetRow = sql<
+  never,
+  'id' | 'budget_cents'
+>`UPDATE jobs SET budget_cents = :budget_cents WHERE id = :id`;
 
 /** What the job may cost from now on, all that it has cost before included. */
 export async function setJobBudget(

@@ -64,6 +64,9 @@ export const statementTests: readonly StoreTest[] = [
         UPDATE things SET size = :size {rows} WHERE things.id = :id RETURNING things.id`;
       const undefinedId = [{ id: undefined as unknown as number }];
       await assert.rejects(database.run(one, { id: 1 }), missing('size'));
+      const declared = sql<never, 'id' | 'size'>`UPDATE things SET size = :size WHERE id = :id`;
+      // @ts-expect-error: a declared name is missing
+      await assert.rejects(database.run(declared, { id: 1 }), missing('size'));
       await assert.rejects(database.run(one), missing('size'));
       for (const run of [
         (rows: { id: number }[], same?: { size: number }) =>
