@@ -133,6 +133,6 @@ async function isNew(pawl: Pawl): Promise<boolean> {
 
 const next: readonly (readonly [string, string])[] = [
   ['search the samples', 'npx pawl search sample "refund for a late delivery"'],
-  ['ingest your own files', 'npx pawl ingest ./docs --corpus docs'],
+  ['ingest your files', 'npx pawl ingest ./docs --corpus docs'],
   ['all commands', 'npx pawl --help'],
 ];
