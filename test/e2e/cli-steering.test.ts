@@ -52,11 +52,8 @@ describe('an interrupted ingest', { concurrency: 2 }, () => {
 
     // All leases were released, so nothing has to wait.
     const items = await place.read(['doctor']);
-    const workers = 
-      items.find(({ check }) => check === 'workers');
-    assert.deepEqual(workers?.found,
-      'no process is running',
-    );
+    const workers = items.find(({ check }) => check === 'workers');
+    assert.deepEqual(workers?.found, 'no process is running');
 
     const resumed = await place.run(ingest);
     assert.equal(resumed.code, 0, resumed.stderr);

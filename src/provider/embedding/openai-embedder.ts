@@ -8,7 +8,7 @@ import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
-import { type EmbeddingResult, Collector } from '../collector.ts';
+import { Collector, type EmbeddingResult } from '../collector.ts';
 import { readAnswer } from '../completion/openai-answer.ts';
 import type { Asker } from '../openai-refusal.ts';
 import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';

@@ -40,9 +40,7 @@ export class Metrics {
     { buckets: jobSeconds },
   );
   readonly #jobFailures = this.#counter('job_failures_total', 'Failed jobs', ['code']);
-  readonly #itemFailures = this.#counter('pawl_item_failures_total', 'Failed documents', [
-    'code',
-  ]);
+  readonly #itemFailures = this.#counter('pawl_item_failures_total', 'Failed documents', ['code']);
   readonly #jobsFailed = this.#counter('jobs_failed_total', 'Failed jobs', ['stage']);
   readonly #retries = this.#counter(
     'retry_attempts_total',
@@ -51,19 +49,15 @@ export class Metrics {
   readonly #events = this.#counter('pawl_events_total', 'Events by kind', ['kind']);
   /** Updates the state of Membership and Redis before a scrape. */
   readonly seeDependencies = addDependencyGauge([this.#registry]);
-  readonly #cost = this.#counter('pawl_cost_cents_total', 'Cost of models, in cents', [
-    'model',
-  ]);
+  readonly #cost = this.#counter('pawl_cost_cents_total', 'Cost of models, in cents', ['model']);
   readonly #embedding = this.#histogram(
     'embedding_request_duration_seconds',
     'Embedding: queries (read) and documents (write)',
     { buckets: requestSeconds, labels: ['operation'] },
   );
-  readonly #chunking = this.#histogram(
-    'chunking_duration_seconds',
-    'Chunking of a document',
-    { buckets: requestSeconds },
-  );
+  readonly #chunking = this.#histogram('chunking_duration_seconds', 'Chunking of a document', {
+    buckets: requestSeconds,
+  });
   readonly #requests = this.#histogram('pawl_http_request_duration_seconds', 'Requests', {
     buckets: requestSeconds,
     labels: ['method', 'route', 'status'],
