@@ -11,7 +11,7 @@ export const pinnedNode = fileURLToPath(
 
 const packages = fileURLToPath(new URL('../node_modules/', import.meta.url));
 
-/** A Node among the packages was put there by an earlier version, and goes with the next install. */
+/** A Node among the packages comes from an earlier version; the next install removes it. */
 export function isNodeNewEnough() {
   if (process.execPath.startsWith(packages)) return false;
   return Number.parseInt(process.versions.node, 10) >= oldestMajor;

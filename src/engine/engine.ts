@@ -83,9 +83,9 @@ export class Engine {
       onError: options.onError,
       onGivenUp: () => this.#leaseHeartbeat.beat(),
       expected: expected && ((row) => expected(lifecycle.ready(row.progress), row.sourceKind)),
-      run: (row, signal, seat) =>
+      run: (row, signal, slot) =>
         runItem(row, this.worker, signal, {
-          seat,
+          slot,
           ledger,
           pipeline,
           world,

@@ -134,7 +134,7 @@ export interface Pipeline {
    */
   readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
   /** The service that does the work of a step; this process does all of it, if undefined. */
-  readonly workplaceOf?: ((step: string, place: StepPlace) => Promise<StepService>) | undefined;
+  readonly serviceOf?: ((step: string, place: StepPlace) => Promise<StepService>) | undefined;
   /** The same before the item is loaded, from its next steps. A wrong guess costs little. */
   readonly expected?: ((next: readonly string[], sourceKind: string) => StepService) | undefined;
   /** Batch results of canceled or failed items, by step: they are stored for later use. */

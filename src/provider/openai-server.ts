@@ -25,7 +25,7 @@ export function refusedBy(budget: Budget, refusal: Refusal, asker: Asker): Failu
   return failure;
 }
 
-/** Waits for the calls under way, but no longer than a shutdown may take. */
+/** Waits for the running calls, but no longer than a shutdown may take. */
 export async function settled(world: World, idle: Promise<void>): Promise<void> {
   const grace = new AbortController();
   await Promise.race([idle, pause(world, limits.loop.shutdownGraceMs, grace.signal)]);

@@ -26,7 +26,7 @@ import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { placeTests } from './engine/slots.ts';
 import { stepTests } from './engine/step.ts';
-import { workplaceTests } from './engine/step-services.ts';
+import { stepServiceTests } from './engine/step-services.ts';
 import { stuckTests } from './engine/stuck.ts';
 import { suspectTests } from './engine/suspect.ts';
 
@@ -37,7 +37,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   figures: figureTests,
   interruptions: interruptionTests,
   places: placeTests,
-  stepServices: workplaceTests,
+  stepServices: stepServiceTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'stalled items': stuckTests,

@@ -13,7 +13,7 @@ const isUnswept = `NOT EXISTS (
 const misplaced = sql<{ id: number; place: string }>`
   WITH places AS (
     SELECT item_id AS id, 'turn' AS place FROM turns
-    UNION ALL SELECT item_id, 'turn' FROM benches
+    UNION ALL SELECT item_id, 'turn' FROM service_queue
     UNION ALL SELECT item_id, 'turn' FROM suspects
     UNION ALL SELECT item_id, 'time' FROM timers
     UNION ALL SELECT item_id, 'gate' FROM lines)

@@ -5,7 +5,7 @@ import type { Plant } from './process.ts';
 
 const embedding = ['embedded', 'entity_extracted'];
 
-function workplaceOf(step: string): StepService {
+function serviceOf(step: string): StepService {
   if (embedding.includes(step)) return 'embedding';
   return step === 'fetched' ? 'scraping' : 'here';
 }
@@ -16,16 +16,16 @@ export function withServiceSlots(onFull: () => void = () => undefined): Plant {
     pipeline: (inner) => ({
       ...inner,
       mayRunAhead: undefined,
-      workplaceOf: async (step) => workplaceOf(step),
+      serviceOf: async (step) => serviceOf(step),
       expected: (next) => {
         const isCutFirst = next.includes('chunked');
-        return isCutFirst ? 'here' : workplaceOf(next[0] ?? '');
+        return isCutFirst ? 'here' : serviceOf(next[0] ?? '');
       },
     }),
     ledger: (inner) =>
       ledgerOver(inner, {
         report: (report) => {
-          if (report.move.to === 'turn' && report.move.bench) onFull();
+          if (report.move.to === 'turn' && report.move.service) onFull();
           return inner.report(report);
         },
       }),

@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly database?: Database;
   readonly pipeline?: Pipeline;
   readonly mayRunAhead?: Pipeline['mayRunAhead'];
-  readonly stepServices?: Pick<Pipeline, 'workplaceOf' | 'expected'>;
+  readonly stepServices?: Pick<Pipeline, 'serviceOf' | 'expected'>;
 }
 
 export class EngineFixture {

@@ -217,17 +217,17 @@ export class StoreFixture {
 
   /** All rows that define the state of items and jobs. */
   async state(): Promise<Record<string, unknown[]>> {
-    const [items, jobs, turns, suspects, benches, timers, lines, claims] = await Promise.all([
+    const [items, jobs, turns, suspects, service_queue, timers, lines, claims] = await Promise.all([
       this.rows('SELECT * FROM items ORDER BY id'),
       this.rows('SELECT * FROM jobs ORDER BY id'),
       this.rows('SELECT * FROM turns ORDER BY rank, item_id'),
       this.rows('SELECT * FROM suspects ORDER BY rank, item_id'),
-      this.rows('SELECT * FROM benches ORDER BY workplace, rank, item_id'),
+      this.rows('SELECT * FROM service_queue ORDER BY service, rank, item_id'),
       this.rows('SELECT * FROM timers ORDER BY due_at, item_id'),
       this.rows('SELECT * FROM lines ORDER BY gate, rank, item_id'),
       this.rows('SELECT * FROM claims ORDER BY id'),
     ]);
-    const waiting = { turns, suspects, benches, timers, lines };
+    const waiting = { turns, suspects, service_queue, timers, lines };
     return { items, jobs, ...waiting, claims } as Record<string, unknown[]>;
   }
 

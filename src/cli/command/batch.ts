@@ -149,7 +149,7 @@ async function cancel(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
   return withBatch(call, { makesStore: false }, async (client) => {
     const task = await client.cancel(id);
-    const sentence = `canceled batch task ${task.task_id}; its provider is told when Pawl runs`;
+    const sentence = `canceled batch task ${task.task_id}; Pawl cancels it at its provider as well`;
     return answer(call, task, sentence);
   });
 }

@@ -6,7 +6,7 @@ const gap = '  ';
 
 /**
  * Prints rows under their titles; a title with `>` before it aligns its column right. A last cell
- * that is too long goes on below itself.
+ * that is too long wraps below itself.
  */
 export function printTable(
   terminal: Terminal,

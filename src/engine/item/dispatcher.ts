@@ -11,9 +11,9 @@ import type { World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { lookForWork, nextDueAt, type Work, wakeDue } from '../../store/item/claims.ts';
+import type { FreeSlots } from '../../store/item/free-slots.ts';
 import type { ClaimedRow } from '../../store/item/moves.ts';
 import { emptyServiceQueues } from '../../store/item/queues.ts';
-import type { Seats } from '../../store/item/seating.ts';
 import type { AbortReason, Ending, WorkerSlot } from './executor.ts';
 import type { Ledger } from './ledger.ts';
 import { Solitude } from './suspect-runs.ts';
@@ -24,7 +24,7 @@ import { Solitude } from './suspect-runs.ts';
  */
 const begins: ReadonlySet<StepService> = new Set(['here', 'scraping']);
 
-const noSlots: Seats['free'] = { here: 0, scraping: 0, embedding: 0 };
+const noSlots: FreeSlots['free'] = { here: 0, scraping: 0, embedding: 0 };
 
 const claimParts = 2;
 /** With a smaller share of free slots than this, another one is likely to be free soon. */
@@ -38,8 +38,8 @@ export interface DispatcherOptions {
   /** How many items are processed concurrently, for each service. */
   readonly workers: number;
   /** Guesses the service of an item's next steps, if other processes do some of the work. */
-  readonly expected?: Seats['expected'] | undefined;
-  readonly run: (row: ClaimedRow, signal: AbortSignal, seat: WorkerSlot) => Promise<Ending>;
+  readonly expected?: FreeSlots['expected'] | undefined;
+  readonly run: (row: ClaimedRow, signal: AbortSignal, slot: WorkerSlot) => Promise<Ending>;
   /** Another process declared this worker dead: it has to register again. */
   readonly onGivenUp: () => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
@@ -52,7 +52,7 @@ interface RunningItem {
   readonly controller: AbortController;
   readonly finished: Promise<void>;
   /** The service whose slot it uses. */
-  workplace: StepService;
+  service: StepService;
 }
 
 export class Dispatcher {
@@ -64,7 +64,7 @@ export class Dispatcher {
   readonly #held = new Set<RunningItem>();
   readonly #solitude: Solitude;
   /** Services with a queue of waiting items, which take precedence. */
-  #benches: ReadonlySet<StepService> = new Set();
+  #queued: ReadonlySet<StepService> = new Set();
   /** Services whose free slots the current claim may fill. */
   #claimed: ReadonlySet<StepService> = new Set();
   #worker = '';
@@ -125,10 +125,10 @@ export class Dispatcher {
   }
 
   /** A claim costs a commit: with most slots taken, a free one waits briefly for others. */
-  #refill(workplace: StepService): void {
+  #refill(service: StepService): void {
     if (this.#isStopped) return;
     const { workers, world } = this.#options;
-    const isCrowded = workers - this.#free(workplace) > workers * (1 - crowdedShare);
+    const isCrowded = workers - this.#free(service) > workers * (1 - crowdedShare);
     if (!isCrowded) {
       this.wake();
       return;
@@ -158,46 +158,45 @@ export class Dispatcher {
 
   async #claim(): Promise<void> {
     const { expected, database } = this.#options;
-    const open = stepServices.filter((workplace) => this.#free(workplace) > 0);
+    const open = stepServices.filter((service) => this.#free(service) > 0);
     if (open.length === 0 || (!expected && !open.includes('here'))) return;
     const work = await lookForWork(database);
-    this.#benches = work.benches;
-    const isBenchOpen = open.some((workplace) => work.benches.has(workplace));
-    const hasTurn = work.hasTurn || isBenchOpen;
+    this.#queued = work.serviceQueues;
+    const isQueueOpen = open.some((service) => work.serviceQueues.has(service));
+    const hasTurn = work.hasTurn || isQueueOpen;
     const next = this.#solitude.next({ ...work, hasTurn }, this.#held.size);
     if (next === 'nothing') return;
     if (next === 'suspect') return this.#claimSuspect();
     const count = await this.#claimTurns(work);
     if (count > 0) {
       this.#pollMs = limits.loop.pollMsMin;
-      this.#isWanted ||= stepServices.some((workplace) => this.#free(workplace) > 0);
+      this.#isWanted ||= stepServices.some((service) => this.#free(service) > 0);
     } else if (expected && work.hasTurn) {
       // All claimed items may have moved to the queue of a service that has free slots.
       const left = await lookForWork(database);
-      const isOpen = open.some((workplace) => left.benches.has(workplace));
+      const isOpen = open.some((service) => left.serviceQueues.has(service));
       this.#isWanted ||= isOpen && !left.hasTurn;
     }
   }
 
-  async #claimTurns({ benches }: Work): Promise<number> {
+  async #claimTurns({ serviceQueues }: Work): Promise<number> {
     const { ledger, workers, expected, database } = this.#options;
     // Claim in parts: while one part of the items is claimed, the others report.
     const part = Math.min(Math.ceil(workers / claimParts), limits.lease.claimBatchMax);
-    const some = (workplace: StepService): number =>
-      Math.max(Math.min(this.#free(workplace), part), 0);
+    const some = (service: StepService): number => Math.max(Math.min(this.#free(service), part), 0);
     if (!expected) {
       const { claimBatchMax } = limits.lease;
-      if (benches.size > 0) {
+      if (serviceQueues.size > 0) {
         await database.write((transaction) => emptyServiceQueues(transaction, claimBatchMax));
       }
       return this.#holdAll(await ledger.claim(this.#worker, { count: some('here') }));
     }
-    const asked = stepServices.filter((name) => benches.has(name) || begins.has(name));
+    const asked = stepServices.filter((name) => serviceQueues.has(name) || begins.has(name));
     const free = Object.fromEntries(asked.map((name) => [name, some(name)]));
     this.#claimed = new Set(asked);
     try {
-      const seats = { free: { ...noSlots, ...free }, expected };
-      return this.#holdAll(await ledger.claim(this.#worker, { seats }));
+      const slots = { free: { ...noSlots, ...free }, expected };
+      return this.#holdAll(await ledger.claim(this.#worker, { slots }));
     } finally {
       this.#claimed = new Set();
     }
@@ -209,22 +208,22 @@ export class Dispatcher {
   }
 
   /** Free slots of a service; below zero if a suspect uses an extra one. */
-  #free(workplace: StepService): number {
+  #free(service: StepService): number {
     let free = this.#options.workers;
-    for (const held of this.#held) if (held.workplace === workplace) free--;
+    for (const held of this.#held) if (held.service === service) free--;
     return free;
   }
 
   /** Moves the item to a slot of the service. False: none is free, or others wait for it. */
-  #move(held: RunningItem, workplace: StepService): boolean {
-    if (held.workplace === workplace) return true;
-    const isTaken = this.#benches.has(workplace) || this.#claimed.has(workplace);
-    if (isTaken || this.#free(workplace) <= 0) {
-      this.#benches = new Set([...this.#benches, workplace]);
+  #move(held: RunningItem, service: StepService): boolean {
+    if (held.service === service) return true;
+    const isTaken = this.#queued.has(service) || this.#claimed.has(service);
+    if (isTaken || this.#free(service) <= 0) {
+      this.#queued = new Set([...this.#queued, service]);
       return false;
     }
-    const left = held.workplace;
-    held.workplace = workplace;
+    const left = held.service;
+    held.service = service;
     this.#refill(left);
     return true;
   }
@@ -253,7 +252,7 @@ export class Dispatcher {
     this.abort((itemId) => itemId === row.id, 'lost');
     const controller = new AbortController();
     const finished = this.#options
-      .run(row, controller.signal, { moveTo: (workplace) => this.#move(held, workplace) })
+      .run(row, controller.signal, { moveTo: (service) => this.#move(held, service) })
       .then(
         () => undefined,
         // It is unknown whether the last report was stored. The lease is dropped, and the next
@@ -263,7 +262,7 @@ export class Dispatcher {
       .then(() => {
         this.#held.delete(held);
         onEnd?.();
-        this.#refill(held.workplace);
+        this.#refill(held.service);
       });
     const held: RunningItem = {
       itemId: row.id,
@@ -271,7 +270,7 @@ export class Dispatcher {
       epoch: row.epoch,
       controller,
       finished,
-      workplace: row.workplace ?? 'here',
+      service: row.service ?? 'here',
     };
     this.#held.add(held);
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);

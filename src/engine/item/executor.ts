@@ -50,7 +50,7 @@ export interface ExecutorOptions {
   readonly now: () => number;
   readonly reader: Reader;
   /** The concurrency slot of the item; undefined: it needs none. */
-  readonly seat?: WorkerSlot | undefined;
+  readonly slot?: WorkerSlot | undefined;
   /** Pauses the job because its budget is used up. False: the budget was raised meanwhile. */
   readonly pauseJob?: (jobId: number, failure: Failure) => Promise<boolean>;
   /** Reports the progress inside a step. It is not stored. */
@@ -359,9 +359,9 @@ class ItemRun {
   }
 
   /** The process ends, or a service is full: back to the queue, without counting a try. */
-  async #handBack(bench?: StepService): Promise<Ending> {
+  async #handBack(service?: StepService): Promise<Ending> {
     if (this.#signal.reason === ('lost' satisfies AbortReason)) return 'lost';
-    const move = { to: 'turn', bench } as const;
+    const move = { to: 'turn', service } as const;
     const verdict = await this.#report(move, { expect: this.#progress, events: [] });
     return verdict === 'applied' ? 'released' : 'lost';
   }

@@ -51,7 +51,7 @@ export class Solitude {
   }
 
   /** What to claim, with this many items held. */
-  next({ hasTurn, suspectLoneDeaths }: Omit<Work, 'benches'>, held: number): Next {
+  next({ hasTurn, suspectLoneDeaths }: Omit<Work, 'serviceQueues'>, held: number): Next {
     if (this.#endAlone) return 'nothing';
     const isSuspectDue = (suspectLoneDeaths ?? Number.POSITIVE_INFINITY) <= this.loneDeathsMax;
     if (isSuspectDue && held === 0) return 'suspect';

@@ -7,7 +7,7 @@ export interface WorkerSlot {
   moveTo(service: StepService): boolean;
 }
 
-export interface Seated {
+export interface RunnableSteps {
   /** The steps that can run at the current slot. */
   readonly open: readonly string[];
   /** The full service that the other steps need. */
@@ -18,15 +18,15 @@ export interface Seated {
 export async function takeWorkerSlot(
   steps: readonly string[],
   item: StepPlace,
-  { pipeline, seat }: { readonly pipeline: Pipeline; readonly seat?: WorkerSlot | undefined },
-): Promise<Seated> {
-  const { workplaceOf } = pipeline;
-  if (!workplaceOf || !seat) return { open: steps };
+  { pipeline, slot }: { readonly pipeline: Pipeline; readonly slot?: WorkerSlot | undefined },
+): Promise<RunnableSteps> {
+  const { serviceOf } = pipeline;
+  if (!serviceOf || !slot) return { open: steps };
   const open: string[] = [];
   let full: StepService | undefined;
   for (const step of steps) {
-    const service = await workplaceOf(step, item);
-    if (service === 'here' || seat.moveTo(service)) open.push(step);
+    const service = await serviceOf(step, item);
+    if (service === 'here' || slot.moveTo(service)) open.push(step);
     else full = service;
   }
   return { open, full };

@@ -32,7 +32,7 @@ import {
   remoteParser,
   remoteVisitor,
 } from './remote.ts';
-import { workplacesOf } from './step-service.ts';
+import { servicesOf } from './step-service.ts';
 
 export interface HandoffPipelineOptions extends CorpusEmbedders {
   /** The pipeline of one process. It is built once, for all items. */
@@ -55,8 +55,8 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
   });
   // Workers bound their own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
-  const { workplaceOf, expected } = workplacesOf({ isHere, lane });
-  return { ...documents, steps, timeoutMs, mayRunAhead: undefined, workplaceOf, expected };
+  const { serviceOf, expected } = servicesOf({ isHere, lane });
+  return { ...documents, steps, timeoutMs, mayRunAhead: undefined, serviceOf, expected };
 }
 
 function remoteTools(

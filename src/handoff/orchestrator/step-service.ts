@@ -18,11 +18,9 @@ export interface StepServiceOptions {
   readonly lane?: DocumentLane | undefined;
 }
 
-export function workplacesOf(
-  options: StepServiceOptions,
-): Pick<Pipeline, 'workplaceOf' | 'expected'> {
+export function servicesOf(options: StepServiceOptions): Pick<Pipeline, 'serviceOf' | 'expected'> {
   return {
-    workplaceOf: async (step, place) => (await rules[step]?.(place, options)) ?? 'here',
+    serviceOf: async (step, place) => (await rules[step]?.(place, options)) ?? 'here',
     expected: (next, sourceKind) => {
       if (next.includes('fetched')) return sourceKind === 'url' ? 'scraping' : 'here';
       // An unchunked document is chunked first, before it waits for a service.

@@ -1,8 +1,8 @@
 /**
  * Globs over untrusted text. A glob is an automaton whose states are bits: state i means that its
  * first i characters have matched; a star after them lets the state stay. One pass over the text
- * moves all states at once, so the time is proportional to the text and the glob, whatever the
- * stars. A regular expression would try each star at each position.
+ * moves all states at once, so the time is proportional to the text and the glob, however many
+ * stars it has. A regular expression would try each star at each position.
  */
 
 export type Glob = (text: string) => boolean;

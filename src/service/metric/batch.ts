@@ -1,6 +1,6 @@
 /** Metrics of batch tasks, queried from the store on every scrape. */
 import { Gauge, type Registry } from 'prom-client';
-import { type BatchGauges, readBatchGauges } from '../../store/batch/tasks.ts';
+import { type BatchGauges, readBatchGauges } from '../../store/batch/gauges.ts';
 import type { Database } from '../../store/driver/database.ts';
 
 export interface BatchMetricsOptions {

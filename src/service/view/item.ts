@@ -95,8 +95,8 @@ async function viewItem(service: ReadService, row: ItemRow, known: Known): Promi
 }
 
 /** The request to the service, without parallel steps. */
-function stepsAt({ steps, isBenched }: ServiceWait, ready: readonly string[]): readonly string[] {
-  const apart = isBenched ? ready.filter((step) => step !== 'chunked') : steps;
+function stepsAt({ steps, isQueued }: ServiceWait, ready: readonly string[]): readonly string[] {
+  const apart = isQueued ? ready.filter((step) => step !== 'chunked') : steps;
   return apart.length > 0 ? apart : ready;
 }
 
@@ -106,8 +106,8 @@ function countBefore(
   { limit, service }: Known,
 ): Promise<number> {
   const { rank, gate, waits_on } = row;
-  if (waits_on === place.turn && service?.isBenched) {
-    return countServiceQueueBefore(database, { workplace: service.stage, rank, limit });
+  if (waits_on === place.turn && service?.isQueued) {
+    return countServiceQueueBefore(database, { service: service.stage, rank, limit });
   }
   if (waits_on === place.turn) return countTurnsBefore(database, { rank, limit });
   if (waits_on === place.gate && gate !== null)

@@ -36,6 +36,7 @@ import { attachments } from '../migration/0030-0039/0031-attachments.ts';
 import { workClock } from '../migration/0030-0039/0032-work-clock.ts';
 import { benches } from '../migration/0030-0039/0033-benches.ts';
 import { callersOfJobs } from '../migration/0030-0039/0034-callers-of-jobs.ts';
+import { serviceQueue } from '../migration/0030-0039/0035-service-queue.ts';
 import type { Database, Transaction } from './database.ts';
 import { refreshChecks, type StateCheck, stateChecks } from './state-check.ts';
 import { sql } from './statement.ts';
@@ -79,6 +80,7 @@ export const migrations: readonly Migration[] = [
   workClock,
   benches,
   callersOfJobs,
+  serviceQueue,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

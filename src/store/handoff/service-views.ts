@@ -13,12 +13,12 @@ export interface ServiceWait {
   readonly worker: string | null;
   /** Requests have waited for a while, and no worker of the stage has begun any. */
   readonly isAway: boolean;
-  readonly isBenched: boolean;
+  readonly isQueued: boolean;
 }
 
-const benched = sql<{ item_id: number; stage: StepService }>`
-  SELECT item_id, workplace AS stage FROM benches
-  WHERE item_id {amongIds} AND workplace <> 'here'`;
+const queuedItems = sql<{ item_id: number; stage: StepService }>`
+  SELECT item_id, service AS stage FROM service_queue
+  WHERE item_id {amongIds} AND service <> 'here'`;
 const asked = sql<{ item_id: number; stage: StepService; step: string; worker: string | null }>`
   SELECT item_id, stage, step, worker FROM handoffs
   WHERE item_id {amongIds} AND answered_at IS NULL ORDER BY id`;
@@ -37,13 +37,13 @@ export async function serviceWaits(
 ): Promise<ReadonlyMap<number, ServiceWait>> {
   if (itemIds.length === 0) return new Map();
   const ids = { ids: JSON.stringify(itemIds) };
-  const [onBench, open] = [await reader.run(benched, ids), await reader.run(asked, ids)];
-  if (onBench.length + open.length === 0) return new Map();
+  const [queued, open] = [await reader.run(queuedItems, ids), await reader.run(asked, ids)];
+  if (queued.length + open.length === 0) return new Map();
   const away = await stagesAway(reader, now);
   const waits = new Map<number, ServiceWait>();
-  for (const { item_id, stage } of onBench) {
+  for (const { item_id, stage } of queued) {
     const isAway = away.has(stage);
-    waits.set(item_id, { stage, steps: [], worker: null, isAway, isBenched: true });
+    waits.set(item_id, { stage, steps: [], worker: null, isAway, isQueued: true });
   }
   for (const { item_id, stage, step, worker } of open) {
     const before = waits.get(item_id);
@@ -52,7 +52,7 @@ export async function serviceWaits(
       steps: [...(before?.steps ?? []), step],
       worker: before?.worker ?? nameOf(worker),
       isAway: away.has(stage),
-      isBenched: before?.isBenched ?? false,
+      isQueued: before?.isQueued ?? false,
     });
   }
   return waits;

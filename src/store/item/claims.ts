@@ -82,8 +82,8 @@ export async function nextDueAt(reader: Reader): Promise<number | undefined> {
   return (await reader.run(nextDue))[0]?.due_at ?? undefined;
 }
 
-const benchNames = stepServices.map((name) => `bench_${name}` as const);
-type ServiceQueueName = (typeof benchNames)[number];
+const queueNames = stepServices.map((name) => `queue_${name}` as const);
+type ServiceQueueName = (typeof queueNames)[number];
 
 const anyWork = sql<
   { turn: number | null; suspect: number | null } & Readonly<
@@ -94,15 +94,15 @@ const anyWork = sql<
     (SELECT lone_deaths FROM suspects ORDER BY lone_deaths, rank, item_id LIMIT 1) AS suspect,
     ${stepServices
       .map(
-        (name) => `(SELECT item_id FROM benches WHERE workplace = '${name}' LIMIT 1)
-        AS bench_${name}`,
+        (name) => `(SELECT item_id FROM service_queue WHERE service = '${name}' LIMIT 1)
+        AS queue_${name}`,
       )
       .join(', ')}`;
 
 export interface Work {
   readonly hasTurn: boolean;
   /** Where items wait for a place. */
-  readonly benches: ReadonlySet<StepService>;
+  readonly serviceQueues: ReadonlySet<StepService>;
   /** The fewest lone deaths of an item that waits to run alone; undefined where none does. */
   readonly suspectLoneDeaths: number | undefined;
 }
@@ -112,7 +112,9 @@ export async function lookForWork(reader: Reader): Promise<Work> {
   const [found] = await reader.run(anyWork);
   return {
     hasTurn: (found?.turn ?? null) !== null,
-    benches: new Set(stepServices.filter((name) => (found?.[`bench_${name}`] ?? null) !== null)),
+    serviceQueues: new Set(
+      stepServices.filter((name) => (found?.[`queue_${name}`] ?? null) !== null),
+    ),
     suspectLoneDeaths: found?.suspect ?? undefined,
   };
 }

@@ -157,7 +157,7 @@ const isUnmoved = `
       SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id)
       AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.lone_deaths = items.lone_deaths
         AND suspects.rank = items.rank AND suspects.item_id = items.id)
-      AND NOT EXISTS (SELECT 1 FROM benches WHERE benches.item_id = items.id))
+      AND NOT EXISTS (SELECT 1 FROM service_queue WHERE service_queue.item_id = items.id))
     OR (waits_on = '${place.time}' AND NOT EXISTS (
       SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
     OR (waits_on = '${place.worker}' AND NOT EXISTS (

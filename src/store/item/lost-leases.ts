@@ -45,8 +45,12 @@ export async function takeLeases(
   await holdFencesOfItems(transaction, JSON.stringify(claimed));
   const charge = isDead ? await chargeFor(transaction, worker, claimed) : noCharge;
   const rows = await transaction.run(takeFromWorker, {
-    ...{ ids: JSON.stringify(claimed), worker, stall: stuck ? 1 : 0, ...charge },
-    ...{ moved_before: movedBefore, beat_after: beatAfter },
+    ids: JSON.stringify(claimed),
+    worker,
+    stall: stuck ? 1 : 0,
+    moved_before: movedBefore,
+    beat_after: beatAfter,
+    ...charge,
   });
   return standAll(transaction, rows);
 }

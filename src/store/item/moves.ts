@@ -20,8 +20,8 @@ import type { Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import type { NewJob } from '../job/moves.ts';
 import { compileMove } from './compile-move.ts';
+import { type FreeSlots, popWithFreeSlot } from './free-slots.ts';
 import { enqueueSuspects, popSuspect, popTurns, recordClaim, stand } from './queues.ts';
-import { popSeated, type Seats } from './seating.ts';
 
 export interface NewItem {
   readonly documentId: string;
@@ -115,7 +115,7 @@ export interface ClaimedRow {
   readonly attempt: number;
   readonly crashes: number;
   /** The service where it has a place; undefined where the claim did not ask. */
-  readonly workplace?: StepService | undefined;
+  readonly service?: StepService | undefined;
 }
 
 const claiming = compileMove('claim');
@@ -131,7 +131,7 @@ export interface Claim {
   /** Items that may run beside each other, or one that must run alone. */
   readonly take:
     | { readonly count: number }
-    | { readonly seats: Seats }
+    | { readonly slots: FreeSlots }
     | { readonly suspectLoneDeathsMax: number };
 }
 
@@ -158,24 +158,24 @@ export async function claim(
     if (!isAlone && rows.length < next.length) await enqueueSuspects(transaction, ids);
     if (rows.length === 0) continue;
     await recordClaim(transaction, worker, JSON.stringify(rows.map(({ id }) => id)));
-    const seats = new Map(next.map(({ id, workplace }) => [id, workplace]));
+    const slots = new Map(next.map(({ id, service }) => [id, service]));
     return rows
-      .map((row) => ({ ...row, workplace: seats.get(row.id) }))
+      .map((row) => ({ ...row, service: slots.get(row.id) }))
       .sort((a, b) => a.rank - b.rank || a.id - b.id);
   }
   return [];
 }
 
 interface Next {
-  readonly next: readonly { readonly id: number; readonly workplace?: StepService }[];
+  readonly next: readonly { readonly id: number; readonly service?: StepService }[];
   /** Whether a second look would find no more. */
   readonly isLast: boolean;
 }
 
 async function popNext(transaction: Transaction, take: Claim['take']): Promise<Next> {
-  if ('seats' in take) {
-    const { seated, hasLooked } = await popSeated(transaction, take.seats);
-    return { next: seated, isLast: !hasLooked };
+  if ('slots' in take) {
+    const { withSlot, hasLooked } = await popWithFreeSlot(transaction, take.slots);
+    return { next: withSlot, isLast: !hasLooked };
   }
   const ids =
     'count' in take
@@ -284,7 +284,7 @@ export interface Leave extends Advance {
   readonly rank: number;
   /** What the item waits on after the move; null where it has ended. */
   readonly waitsOn: WaitsOn | null;
-  readonly bench?: StepService | undefined;
+  readonly service?: StepService | undefined;
   readonly dueAt: number | null;
   /** Failed tries of the present step; null: as stored, unless a step was reached. */
   readonly attempt: number | null;

@@ -19,13 +19,13 @@ export async function countTurnsBefore(
 
 const benchBefore = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM (
-    SELECT 1 FROM benches WHERE workplace = :workplace AND rank < :rank
+    SELECT 1 FROM service_queue WHERE service = :service AND rank < :rank
     ORDER BY rank LIMIT :limit) AS earlier`;
 
 /** The same for those that wait for a place at a service. */
 export async function countServiceQueueBefore(
   reader: Reader,
-  place: { workplace: string; rank: number; limit: number },
+  place: { service: string; rank: number; limit: number },
 ): Promise<number> {
   return (await reader.run(benchBefore, place))[0]?.count ?? 0;
 }
@@ -41,7 +41,7 @@ export async function countLineBefore(
 const depths = sql<{ queue: string; count: number }>`
   SELECT 'turns' AS queue, COUNT(*) AS count FROM turns
   UNION ALL SELECT 'suspects', COUNT(*) FROM suspects
-  UNION ALL SELECT 'benches', COUNT(*) FROM benches
+  UNION ALL SELECT 'service_queue', COUNT(*) FROM service_queue
   UNION ALL SELECT 'timers', COUNT(*) FROM timers
   UNION ALL SELECT 'gates', COUNT(*) FROM lines`;
 

@@ -1,10 +1,11 @@
 /**
- * Where open items stand: in `turns` by rank, in `timers` by time, in `lines` behind their gate; in
- * `suspects` instead of `turns`, if they are to run alone; on `benches` instead of `turns`, if it
- * was seen that the service of their next step has no place for them;
- * and in `claims`, which says which worker took which items. They say nothing that the items do not
- * say (`waits_on`, `worker`), and are written in the same transactions. They exist because an index
- * on a column that every claim changes would make every claim rewrite all indexes of the item.
+ * The queues of open items: `turns` by rank, `timers` by time, `lines` behind their gate. Instead of
+ * `turns`, an item is in `suspects` if it must run alone, and in `service_queue` if the service of
+ * its next step had no free slot. `claims` says which worker took which items.
+ *
+ * All of it follows from the items (`waits_on`, `worker`) and is written in the same transactions.
+ * The tables exist because an index on a column that every claim changes would make every claim
+ * rewrite all indexes of the item.
  */
 
 import { place, type WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
@@ -24,7 +25,7 @@ export interface Standing {
   readonly crashes?: number;
   readonly lone_deaths?: number;
   /** Of a turn: where its place will be; anywhere, where it is not known. */
-  readonly bench?: StepService | undefined;
+  readonly service?: StepService | undefined;
 }
 
 /** A claim that was rolled back may have left a row behind for an item that has moved meanwhile. */
@@ -38,11 +39,11 @@ const insertLine = sqlRows({ gate: 'text', rank: 'int', id: 'int' })`
 const insertSuspect = sqlRows({ lone_deaths: 'int', rank: 'int', id: 'int' })`
   INSERT INTO suspects (lone_deaths, rank, item_id) SELECT :lone_deaths, :rank, :id {rows} ${once}`;
 
-const insertBench = sqlRows({ workplace: 'text', rank: 'int', id: 'int' })`
-  INSERT INTO benches (workplace, rank, item_id) SELECT :workplace, :rank, :id {rows} ${once}`;
+const insertServiceQueued = sqlRows({ service: 'text', rank: 'int', id: 'int' })`
+  INSERT INTO service_queue (service, rank, item_id) SELECT :service, :rank, :id {rows} ${once}`;
 
 export interface ServiceQueued {
-  readonly workplace: StepService;
+  readonly service: StepService;
   readonly rank: number;
   readonly id: number;
 }
@@ -52,7 +53,7 @@ export async function enqueueForServices(
   transaction: Transaction,
   items: readonly ServiceQueued[],
 ): Promise<void> {
-  if (items.length > 0) await transaction.each(insertBench, items);
+  if (items.length > 0) await transaction.each(insertServiceQueued, items);
 }
 
 /** Items take their places in the queue that they wait in, if they wait in one. */
@@ -61,10 +62,10 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   const timers: { due_at: number | null; id: number }[] = [];
   const lines: { gate: string | null; rank: number; id: number }[] = [];
   const suspects: { lone_deaths: number; rank: number; id: number }[] = [];
-  const benched: ServiceQueued[] = [];
-  for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0, bench } of items) {
+  const queued: ServiceQueued[] = [];
+  for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0, service } of items) {
     if (waitsOn === place.turn && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
-    else if (waitsOn === place.turn && bench) benched.push({ workplace: bench, rank, id });
+    else if (waitsOn === place.turn && service) queued.push({ service, rank, id });
     else if (waitsOn === place.turn) turns.push({ rank, id });
     else if (waitsOn === place.time) timers.push({ due_at: dueAt, id });
     else if (waitsOn === place.gate) lines.push({ gate, rank, id });
@@ -73,7 +74,7 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   if (timers.length > 0) await transaction.each(insertTimer, timers);
   if (lines.length > 0) await transaction.each(insertLine, lines);
   if (suspects.length > 0) await transaction.each(insertSuspect, suspects);
-  await enqueueForServices(transaction, benched);
+  await enqueueForServices(transaction, queued);
 }
 
 const moveSuspects = sql`
@@ -102,7 +103,7 @@ function popFrom(table: string, key: string, where: string): Pop {
 
 const turnsPop = popFrom('turns', 'rank, item_id', 'TRUE');
 const timersPop = popFrom('timers', 'due_at, item_id', 'due_at <= :now');
-const benchesPop = popFrom('benches', 'workplace, rank, item_id', 'workplace = :workplace');
+const serviceQueuePop = popFrom('service_queue', 'service, rank, item_id', 'service = :service');
 const linesPop = popFrom('lines', 'gate, rank, item_id', 'gate = :gate');
 const suspectsPop = popFrom(
   'suspects',
@@ -118,19 +119,19 @@ export async function popTurns(transaction: Transaction, limit: number): Promise
 /** The first in the queue of a service. */
 export async function popServiceQueue(
   transaction: Transaction,
-  workplace: StepService,
+  service: StepService,
   limit: number,
 ): Promise<ServiceQueued[]> {
-  const page = { workplace, limit };
-  const rows = await transaction.run(benchesPop[transaction.dialect.name], page);
-  return rows.map(({ item_id, rank }) => ({ workplace, rank, id: item_id }));
+  const page = { service, limit };
+  const rows = await transaction.run(serviceQueuePop[transaction.dialect.name], page);
+  return rows.map(({ item_id, rank }) => ({ service, rank, id: item_id }));
 }
 
-const popAnyBench = popFrom('benches', 'workplace, rank, item_id', 'TRUE');
+const popAnyServiceQueue = popFrom('service_queue', 'service, rank, item_id', 'TRUE');
 
 /** In a process that does everything itself, nobody need wait for a place elsewhere. */
 export async function emptyServiceQueues(transaction: Transaction, limit: number): Promise<void> {
-  const rows = await transaction.run(popAnyBench[transaction.dialect.name], { limit });
+  const rows = await transaction.run(popAnyServiceQueue[transaction.dialect.name], { limit });
   const turns = rows.map(({ item_id, rank }) => ({ id: item_id, rank }));
   if (turns.length > 0) await transaction.each(insertTurn, turns);
 }
@@ -209,7 +210,7 @@ const leaves = [
   leaveStatement('turns', place.turn, ['rank']),
   // After the turns: a claim moves items from there to here.
   leaveStatement('suspects', place.turn, ['lone_deaths', 'rank']),
-  leaveStatement('benches', place.turn, []),
+  leaveStatement('service_queue', place.turn, []),
   leaveStatement('timers', place.time, ['due_at']),
   leaveStatement('lines', place.gate, ['gate', 'rank']),
 ];

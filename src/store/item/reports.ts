@@ -43,8 +43,8 @@ export type Move =
       /** What it waits after; absent where nothing failed. */
       readonly error?: Readonly<Record<string, unknown>> | undefined;
     }
-  /** `bench`: where it needs a place that was not free. */
-  | { readonly to: 'turn'; readonly bench?: StepService | undefined }
+  /** `service`: where it needs a place that was not free. */
+  | { readonly to: 'turn'; readonly service?: StepService | undefined }
   /** Left to a batch task, which wakes the item when it ends. */
   | { readonly to: 'task' }
   | {
@@ -262,7 +262,7 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
     step: isOpenPlace(target) ? advanced.step : target,
     rank: report.lease.rank,
     waitsOn: waitAt(target),
-    bench: move.to === place.turn ? move.bench : undefined,
+    service: move.to === place.turn ? move.service : undefined,
     dueAt: move.to === place.time ? move.dueAt : null,
     attempt: attemptAfter(move),
     error: 'error' in move && move.error ? JSON.stringify(move.error) : null,

@@ -27,8 +27,8 @@ const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM 
 const lock = sql<WorkerRow>`
   SELECT id, host, pid, process_started, beat_at FROM workers WHERE id = :id {forUpdate}`;
 const remove = sql`DELETE FROM workers WHERE id = :id`;
-const firstOnBenches = stepServices.map(
-  (name) => `UNION ALL SELECT (SELECT rank FROM benches WHERE workplace = '${name}'
+const firstInServiceQueues = stepServices.map(
+  (name) => `UNION ALL SELECT (SELECT rank FROM service_queue WHERE service = '${name}'
     ORDER BY rank LIMIT 1)`,
 );
 /** An item in the queue of a service is not served: virtual time is not past the first one. */
@@ -37,7 +37,7 @@ const present = sql<{ rank: number | null }>`
     SELECT MAX(rank) AS rank FROM (
       SELECT MAX(served_rank) AS rank FROM workers
       UNION ALL SELECT value FROM sequence WHERE name = 'served_rank') AS served
-    ${firstOnBenches.join('\n    ')}) AS open`;
+    ${firstInServiceQueues.join('\n    ')}) AS open`;
 /** What a worker has served counts after it has gone. */
 const keepRank = sql`
   INSERT INTO sequence (name, value)

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { reconcile } from '../../../src/engine/batch/reconciler.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
-import {
-  findBatchTasks,
-  insertBatchTask,
-  readBatchGauges,
-} from '../../../src/store/batch/tasks.ts';
+import { readBatchGauges } from '../../../src/store/batch/gauges.ts';
+import { findBatchTasks, insertBatchTask } from '../../../src/store/batch/tasks.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { completions, recordings } from './submission.ts';
 

@@ -9,8 +9,8 @@ import type { Submitted } from '../../support/store-fixture.ts';
 const places = 4;
 
 /** As between services: a scraper fetches pages, and another service embeds texts. */
-const stepServices: Pick<Pipeline, 'workplaceOf' | 'expected'> = {
-  workplaceOf: async (step, { item }) => {
+const stepServices: Pick<Pipeline, 'serviceOf' | 'expected'> = {
+  serviceOf: async (step, { item }) => {
     if (step === 'embedded') return 'embedding';
     return step === 'fetched' && item.sourceKind === 'url' ? 'scraping' : 'here';
   },
@@ -76,8 +76,8 @@ function pagesOf(bench: EngineFixture, caller: string, count: number): Promise<S
 }
 
 async function queued({ store }: EngineFixture, service: StepService): Promise<number> {
-  const rows = (await store.state()).benches as { workplace: StepService }[];
-  return rows.filter((row) => row.workplace === service).length;
+  const rows = (await store.state()).service_queue as { service: StepService }[];
+  return rows.filter((row) => row.service === service).length;
 }
 
 /** All except those with a slot there. */
@@ -91,7 +91,7 @@ function countRuns(bench: EngineFixture, step: string): number {
   return bench.runs.filter((run) => run === step).length;
 }
 
-export const workplaceTests: readonly EngineTest[] = [
+export const stepServiceTests: readonly EngineTest[] = [
   [
     'a service that is away does not stop the steps before it',
     async (bench) => {

@@ -140,7 +140,7 @@ export const claimTests: readonly StoreTest[] = [
   [
     'whether an item is ready, and when the next one wakes, are cheap queries',
     async (store) => {
-      const none = { hasTurn: false, suspectLoneDeaths: undefined, benches: new Set() };
+      const none = { hasTurn: false, suspectLoneDeaths: undefined, serviceQueues: new Set() };
       assert.deepEqual(await lookForWork(store.database), none);
       await store.submit();
       assert.deepEqual(await lookForWork(store.database), { ...none, hasTurn: true });

@@ -102,7 +102,7 @@ const runs: Readonly<Record<Exclude<ItemMoveName, 'submit'>, Run>> = {
   discard: write((transaction, { id }, now) => discard(transaction, [id], now)),
 };
 
-const queues = ['turns', 'suspects', 'benches', 'timers', 'lines', 'claims'];
+const queues = ['turns', 'suspects', 'service_queue', 'timers', 'lines', 'claims'];
 
 /** Puts the one item of a new job at a place, as if moves had led it there. */
 async function putAt(store: StoreFixture, place: ItemPlace, state: string): Promise<Subject> {

@@ -117,7 +117,7 @@ export const rescueTests: readonly StoreTest[] = [
       const { ids } = await store.submit({ items: 2 });
       await suspect(store, 2);
       assert.deepEqual([(await store.queues()).turns, await store.claim(2)], [0, []]);
-      const work = { hasTurn: false, suspectLoneDeaths: 0, benches: new Set() };
+      const work = { hasTurn: false, suspectLoneDeaths: 0, serviceQueues: new Set() };
       assert.deepEqual(await lookForWork(store.database), work);
       const claimed = [await store.claimSuspect(), await store.claimSuspect()];
       assert.deepEqual(

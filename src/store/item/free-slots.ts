@@ -11,7 +11,7 @@ import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import { enqueueForServices, popServiceQueue, popTurns, type ServiceQueued } from './queues.ts';
 
-export interface Seats {
+export interface FreeSlots {
   /** Free places. */
   readonly free: Readonly<Record<StepService, number>>;
   /** The service of an item's next step, as far as it is known before the item is read. */
@@ -21,9 +21,9 @@ export interface Seats {
   }) => StepService;
 }
 
-export interface Seating {
+export interface SlotClaims {
   /** In fair order. */
-  readonly seated: readonly ServiceQueued[];
+  readonly withSlot: readonly ServiceQueued[];
   /** Whether items were taken from the common queue, so that there may be more. */
   readonly hasLooked: boolean;
 }
@@ -32,24 +32,24 @@ const standing = sql<{ id: number; rank: number; progress: number; source_kind: 
   SELECT id, rank, progress, source_kind FROM items
   WHERE id {amongIds} AND waits_on = '${place.turn}'`;
 
-export async function popSeated(
+export async function popWithFreeSlot(
   transaction: Transaction,
-  { free, expected }: Seats,
-): Promise<Seating> {
+  { free, expected }: FreeSlots,
+): Promise<SlotClaims> {
   const ids = await popTurns(transaction, Math.max(...Object.values(free)));
   const rows =
     ids.length === 0 ? [] : await transaction.run(standing, { ids: JSON.stringify(ids) });
   const found = rows.map(({ id, rank, progress, source_kind }) => {
-    return { id, rank, workplace: expected({ progress, sourceKind: source_kind }) };
+    return { id, rank, service: expected({ progress, sourceKind: source_kind }) };
   });
-  const seated: ServiceQueued[] = [];
-  for (const workplace of stepServices) {
-    const places = free[workplace];
-    const benched = places > 0 ? await popServiceQueue(transaction, workplace, places) : [];
-    const waiting = [...benched, ...found.filter((item) => item.workplace === workplace)];
+  const withSlot: ServiceQueued[] = [];
+  for (const service of stepServices) {
+    const places = free[service];
+    const queued = places > 0 ? await popServiceQueue(transaction, service, places) : [];
+    const waiting = [...queued, ...found.filter((item) => item.service === service)];
     waiting.sort((a, b) => a.rank - b.rank || a.id - b.id);
-    seated.push(...waiting.slice(0, places));
+    withSlot.push(...waiting.slice(0, places));
     await enqueueForServices(transaction, waiting.slice(places));
   }
-  return { seated, hasLooked: ids.length > 0 };
+  return { withSlot, hasLooked: ids.length > 0 };
 }
