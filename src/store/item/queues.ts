@@ -1,7 +1,7 @@
 /**
- * The queues of open items: `turns` by rank, `timers` by time, `lines` behind their gate. Instead of
- * `turns`, an item is in `suspects` if it must run alone, and in `service_queue` if the service of
- * its next step had no free slot. `claims` says which worker took which items.
+ * The queues of open items: `turns` by rank, `timers` by time, `lines` behind their gate. Instead
+ * of `turns`, an item is in `suspects` if it must run alone, and in `service_queue` if the service
+ * of its next step had no free slot. `claims` says which worker took which items.
  *
  * All of it follows from the items (`waits_on`, `worker`) and is written in the same transactions.
  * The tables exist because an index on a column that every claim changes would make every claim
