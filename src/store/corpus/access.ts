@@ -5,6 +5,7 @@
  */
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, hits } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export type ShareAccess = 'read' | 'write';
@@ -64,17 +65,12 @@ export async function setOwner(
   await transaction.run(unshareOwner, { caller, corpus, owner });
 }
 
-const exists = sql<{ name: string }>`
+/** Whether the caller has created a corpus with this name in its own namespace. */
+export const hasOwnCorpus = hits<CorpusPlace>`
   SELECT name FROM corpora WHERE name = :corpus AND (
     EXISTS (SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
       AND corpus_settings.corpus = :corpus AND model IS NOT NULL)
     OR EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = :corpus))`;
-
-/** Whether the caller has created a corpus with this name in its own namespace. */
-export async function hasOwnCorpus(reader: Reader, place: CorpusPlace): Promise<boolean> {
-  const { caller, corpus } = place;
-  return (await reader.run(exists, { caller, corpus })).length > 0;
-}
 
 export interface ShareRow {
   readonly caller: string;
@@ -84,14 +80,10 @@ export interface ShareRow {
   readonly created_at: number;
 }
 
-const shares = sql<ShareRow>`
+export const listShares = all<CorpusPlace, ShareRow>`
   SELECT corpus_shares.caller, callers.name, access, corpus_shares.created_at FROM corpus_shares
   LEFT JOIN callers ON callers.id = corpus_shares.caller
   WHERE namespace = :caller AND corpus = :corpus ORDER BY corpus_shares.caller`;
-
-export function listShares(reader: Reader, { caller, corpus }: CorpusPlace): Promise<ShareRow[]> {
-  return reader.run(shares, { caller, corpus });
-}
 
 const share = sql`
   INSERT INTO corpus_shares (namespace, corpus, caller, access, created_at)

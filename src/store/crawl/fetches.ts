@@ -1,6 +1,7 @@
 /** Locates the raw bytes of a generation, and finds bytes and rows that are no longer needed. */
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface FetchRow {
@@ -14,17 +15,14 @@ export interface FetchRow {
   readonly body: Uint8Array | null;
 }
 
-const put = sql`
+const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
+
+export const writeFetch = write<FetchRow>`
   INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body)
   VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset, :body)
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
     media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset,
     body = excluded.body`;
-const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
-
-export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {
-  await transaction.run(put, { ...row });
-}
 
 export async function getFetch(
   reader: Reader,

@@ -1,5 +1,6 @@
 /** The last robots.txt response of each origin. */
-import type { Reader, Transaction } from '../driver/database.ts';
+import type { Reader } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface RobotsRow {
@@ -10,17 +11,14 @@ export interface RobotsRow {
 }
 
 const get = sql<RobotsRow>`SELECT * FROM robots WHERE origin = :origin`;
-const put = sql`
-  INSERT INTO robots (origin, status, body, fetched_at)
-  VALUES (:origin, :status, :body, :fetched_at)
-  ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
-    fetched_at = excluded.fetched_at
-  WHERE excluded.fetched_at >= robots.fetched_at`;
 
 export async function getRobots(reader: Reader, origin: string): Promise<RobotsRow | undefined> {
   return (await reader.run(get, { origin }))[0];
 }
 
-export async function writeRobots(transaction: Transaction, row: RobotsRow): Promise<void> {
-  await transaction.run(put, { ...row });
-}
+export const writeRobots = write<RobotsRow>`
+  INSERT INTO robots (origin, status, body, fetched_at)
+  VALUES (:origin, :status, :body, :fetched_at)
+  ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
+    fetched_at = excluded.fetched_at
+  WHERE excluded.fetched_at >= robots.fetched_at`;

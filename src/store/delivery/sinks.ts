@@ -4,6 +4,7 @@
  */
 
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
 
@@ -119,8 +120,6 @@ const standing = `SELECT documents.id, documents.caller, documents.corpus, docum
   FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
     AND corpus_settings.corpus = documents.corpus`;
 const standingOf = sql<SinkDocumentRow>`${standing} WHERE documents.id = :id`;
-const standings = sql<SinkDocumentRow>`
-  ${standing} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
 /** A document with the current models of its corpus. */
 export async function getSinkDocument(
@@ -131,12 +130,8 @@ export async function getSinkDocument(
 }
 
 /** All documents of all corpora, in pages. */
-export function listSinkDocuments(
-  reader: Reader,
-  page: { after: string; limit: number },
-): Promise<SinkDocumentRow[]> {
-  return reader.run(standings, page);
-}
+export const listSinkDocuments = all<{ after: string; limit: number }, SinkDocumentRow>`
+  ${standing} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
 const tombstone = sql<{ as_of: number }>`
   SELECT as_of FROM tombstones WHERE document_id = :id`;
@@ -184,21 +179,16 @@ export interface VectorChunkRow {
   readonly vector: Uint8Array | null;
 }
 
-const chunkPage = sql<VectorChunkRow>`
+/** The chunks of a generation with their vectors of a model, in pages. */
+export const listVectorChunks = all<
+  { generationId: number; model: string; after: number; limit: number },
+  VectorChunkRow
+>`
   SELECT chunks.ordinal, chunks.key, chunks.heading, chunks.text, vectors.vector
   FROM chunks LEFT JOIN vectors ON vectors.generation_id = chunks.generation_id
     AND vectors.ordinal = chunks.ordinal AND vectors.model = :model
-  WHERE chunks.generation_id = :generation_id AND chunks.ordinal > :after
+  WHERE chunks.generation_id = :generationId AND chunks.ordinal > :after
   ORDER BY chunks.ordinal LIMIT :limit`;
-
-/** The chunks of a generation with their vectors of a model, in pages. */
-export function listVectorChunks(
-  reader: Reader,
-  page: { generationId: number; model: string; after: number; limit: number },
-): Promise<VectorChunkRow[]> {
-  const { generationId, model, after, limit } = page;
-  return reader.run(chunkPage, { generation_id: generationId, model, after, limit });
-}
 
 interface EntityRow {
   readonly ordinal: number;

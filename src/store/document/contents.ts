@@ -4,6 +4,7 @@
  */
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
+import { all } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 /** The event kinds that change which chunks are current. */
@@ -45,19 +46,16 @@ export interface CurrentRow {
 }
 
 const columns = 'id, generation_id, chunk_count, title';
-const ofCorpus = sql<CurrentRow>`
-  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
-  ORDER BY id LIMIT :limit`;
 const amongDocuments = sql<CurrentRow>`
   SELECT ${columns} FROM documents
   WHERE id {amongKeys} AND corpus = :corpus AND caller = :caller ORDER BY id`;
 
-export function listCurrent(
-  reader: Reader,
-  page: { caller: string; corpus: string; after: string; limit: number },
-): Promise<CurrentRow[]> {
-  return reader.run(ofCorpus, page);
-}
+export const listCurrent = all<
+  { caller: string; corpus: string; after: string; limit: number },
+  CurrentRow
+>`
+  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
+  ORDER BY id LIMIT :limit`;
 
 /** The subset of the documents that is in the corpus. */
 export function getCurrent(

@@ -9,6 +9,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { hits } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface DocumentRow {
@@ -221,21 +222,15 @@ export async function flip(
   return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
 }
 
-const confirmRow = sql<{ id: string }>`
-  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
-  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
 const measureRow = sql<{ generation_id: number }>`
   UPDATE documents SET kept_share = :kept_share
   WHERE id = :id AND content_hash = :content_hash AND as_of = :as_of RETURNING generation_id`;
 const measureText = sql`UPDATE texts SET meta = :meta WHERE generation_id = :generation_id`;
 
 /** A submission found its content to be the current one. False: it no longer is. */
-export async function confirm(
-  transaction: Transaction,
-  row: { id: string; content_hash: string; as_of: number },
-): Promise<boolean> {
-  return (await transaction.run(confirmRow, row)).length > 0;
-}
+export const confirm = hits<{ id: string; content_hash: string; as_of: number }, Transaction>`
+  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
+  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
 
 /**
  * The confirming submission kept the same text, but another share of its source. Changes nothing if

@@ -4,6 +4,7 @@
  * chunks.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface NewEntity {
@@ -145,7 +146,11 @@ export interface RelatedRow {
   readonly documents: number;
 }
 
-const relatedTo = sql<RelatedRow>`
+/** Entities mentioned together with an entity, most frequent first. */
+export const listRelated = all<
+  { caller: string; corpus: string; name: string; limit: number },
+  RelatedRow
+>`
   SELECT partner.kind, partner.name, CAST(SUM(entity_relations.weight) AS {int}) AS weight,
     COUNT(*) AS documents
   FROM documents
@@ -157,11 +162,3 @@ const relatedTo = sql<RelatedRow>`
   WHERE documents.corpus = :corpus AND documents.caller = :caller AND entities.name = :name
   GROUP BY partner.kind, partner.name
   ORDER BY weight DESC, documents DESC, partner.kind, partner.name LIMIT :limit`;
-
-/** Entities mentioned together with an entity, most frequent first. */
-export function listRelated(
-  reader: Reader,
-  filter: { caller: string; corpus: string; name: string; limit: number },
-): Promise<RelatedRow[]> {
-  return reader.run(relatedTo, filter);
-}
