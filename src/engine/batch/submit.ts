@@ -25,8 +25,8 @@ import {
 } from '../../store/batch/tasks.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { giveUp } from './expiry.ts';
-import { Hold } from './hold.ts';
-import { TaskPool, workOff } from './lanes.ts';
+import type { Hold } from './hold.ts';
+import { TaskPool } from './lanes.ts';
 import {
   askedOf,
   type BatchProviders,
@@ -66,24 +66,12 @@ export interface ResultPlace {
   readonly isRetryable: boolean;
 }
 
-/** Submits due tasks. Returns how many were taken. */
-export function submitDue(options: BatchOptions, signal: AbortSignal): Promise<number> {
-  return workOff(submissionPool(options, signal), options, signal);
-}
-
 export function submissionPool(options: BatchOptions, signal: AbortSignal): TaskPool {
-  return new TaskPool(options, {
+  return new TaskPool(options, signal, {
     size: limits.batch.submitConcurrencyMax,
     what: 'submitting',
     take: (transaction, taking) => takeDueTasks(transaction, 'pending', taking),
-    work: async (row) => {
-      const hold = new Hold(row, options, signal);
-      try {
-        await submitTask(row, { ...options, hold, signal });
-      } finally {
-        await hold.release();
-      }
-    },
+    work: (row, hold) => submitTask(row, { ...options, hold, signal }),
   });
 }
 

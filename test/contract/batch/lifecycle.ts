@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { reconcile } from '../../../src/engine/batch/reconciler.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import {
   findBatchTasks,
   insertBatchTask,
   readBatchGauges,
 } from '../../../src/store/batch/tasks.ts';
+import { reconcile } from '../../support/batch/rounds.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { questions, recordings } from './submission.ts';
 
