@@ -8,7 +8,7 @@ import { decideCaller, type Identity } from '../../kernel/name/caller-identity.t
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
-import { all } from '../driver/query.ts';
+import { all, hits } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import { beginMove } from './ownership-moves.ts';
 
@@ -272,14 +272,10 @@ export async function unlinkKey(
   return true;
 }
 
-const anything = sql<{ id: string }>`
+/** Whether the caller has a job, a batch task or a corpus. */
+export const ownsAnything = hits<string>`
   SELECT id FROM callers WHERE id = :caller AND (
     EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller)
     OR EXISTS (SELECT 1 FROM batch_tasks WHERE batch_tasks.caller = :caller)
     OR EXISTS (SELECT 1 FROM corpus_owners WHERE owner = :caller)
     OR EXISTS (SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller))`;
-
-/** Whether the caller has a job, a batch task or a corpus. */
-export async function ownsAnything(reader: Reader, caller: string): Promise<boolean> {
-  return (await reader.run(anything, { caller })).length > 0;
-}

@@ -5,7 +5,7 @@
  */
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
-import { all, hits } from '../driver/query.ts';
+import { all, hits, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export type ShareAccess = 'read' | 'write';
@@ -21,7 +21,7 @@ export interface Holding {
   readonly owner_name: string | null;
 }
 
-const holdings = sql<Holding>`
+export const listHoldings = all<string, Holding>`
   SELECT namespace, corpus, 'own' AS access, owner, NULL AS owner_name
     FROM corpus_owners WHERE owner = :caller
   UNION ALL
@@ -35,10 +35,6 @@ const holdings = sql<Holding>`
       AND corpus_owners.corpus = corpus_shares.corpus
     LEFT JOIN callers ON callers.id = COALESCE(corpus_owners.owner, corpus_shares.namespace)
     WHERE corpus_shares.caller = :caller`;
-
-export function listHoldings(reader: Reader, caller: string): Promise<Holding[]> {
-  return reader.run(holdings, { caller });
-}
 
 const ownerOf = sql<{ owner: string }>`
   SELECT owner FROM corpus_owners WHERE namespace = :caller AND corpus = :corpus`;
@@ -85,30 +81,16 @@ export const listShares = all<CorpusPlace, ShareRow>`
   LEFT JOIN callers ON callers.id = corpus_shares.caller
   WHERE namespace = :caller AND corpus = :corpus ORDER BY corpus_shares.caller`;
 
-const share = sql`
+export const putShare = write<
+  CorpusPlace & { readonly guest: string; readonly access: ShareAccess; readonly now: number }
+>`
   INSERT INTO corpus_shares (namespace, corpus, caller, access, created_at)
   VALUES (:caller, :corpus, :guest, :access, :now)
   ON CONFLICT (namespace, corpus, caller) DO UPDATE SET access = excluded.access`;
 
-export async function putShare(
-  transaction: Transaction,
-  { caller, corpus }: CorpusPlace,
-  granted: { readonly guest: string; readonly access: ShareAccess; readonly now: number },
-): Promise<void> {
-  await transaction.run(share, { caller, corpus, ...granted });
-}
-
-const unshare = sql<{ caller: string }>`
+export const removeShare = hits<CorpusPlace & { readonly guest: string }, Transaction>`
   DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus AND caller = :guest
   RETURNING caller`;
-
-export async function removeShare(
-  transaction: Transaction,
-  { caller, corpus }: CorpusPlace,
-  guest: string,
-): Promise<boolean> {
-  return (await transaction.run(unshare, { caller, corpus, guest })).length > 0;
-}
 
 const unshareAll = sql`
   DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus`;

@@ -1,7 +1,4 @@
-/** The last robots.txt response of each origin. */
-import type { Reader } from '../driver/database.ts';
-import { write } from '../driver/query.ts';
-import { sql } from '../driver/statement.ts';
+import { first, write } from '../driver/query.ts';
 
 export interface RobotsRow {
   readonly origin: string;
@@ -10,11 +7,7 @@ export interface RobotsRow {
   readonly fetched_at: number;
 }
 
-const get = sql<RobotsRow>`SELECT * FROM robots WHERE origin = :origin`;
-
-export async function getRobots(reader: Reader, origin: string): Promise<RobotsRow | undefined> {
-  return (await reader.run(get, { origin }))[0];
-}
+export const getRobots = first<string, RobotsRow>`SELECT * FROM robots WHERE origin = :origin`;
 
 export const writeRobots = write<RobotsRow>`
   INSERT INTO robots (origin, status, body, fetched_at)

@@ -1,10 +1,9 @@
 /** Cursors of log readers and sweeps: a name and a number. */
-import type { Reader, Transaction } from '../driver/database.ts';
+import type { Reader } from '../driver/database.ts';
 import { write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 const get = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const forget = sql`DELETE FROM cursors WHERE name = :name`;
 
 export interface Cursor {
   readonly name: string;
@@ -25,6 +24,4 @@ export const raiseCursor = write<Cursor>`
   INSERT INTO cursors (name, seq) VALUES (:name, :seq)
   ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)`;
 
-export async function forgetCursor(transaction: Transaction, name: string): Promise<void> {
-  await transaction.run(forget, { name });
-}
+export const forgetCursor = write<string>`DELETE FROM cursors WHERE name = :name`;

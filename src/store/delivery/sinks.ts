@@ -3,8 +3,11 @@
  * means that a generation is completely in a sink.
  */
 
+import type { CorpusSettings } from '../corpus/settings.ts';
+import type { ChunkRow } from '../document/chunks.ts';
+import type { DocumentRow } from '../document/documents.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
-import { all } from '../driver/query.ts';
+import { all, first } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
 
@@ -28,11 +31,7 @@ export async function recordDeliveries(
 ): Promise<void> {
   await transaction.each(
     insertDelivery,
-    deliveries.map(({ generationId, sink, model }) => ({
-      generation_id: generationId,
-      sink,
-      model,
-    })),
+    deliveries.map(({ generationId, ...rest }) => ({ generation_id: generationId, ...rest })),
   );
 }
 
@@ -101,33 +100,19 @@ export async function listSinkChanges(
   });
 }
 
-export interface SinkDocumentRow {
-  readonly id: string;
-  readonly caller: string;
-  readonly corpus: string;
-  readonly source: string;
-  readonly title: string | null;
-  readonly language: string | null;
-  readonly generation_id: number;
-  readonly as_of: number;
-  readonly model: string | null;
-  readonly next_model: string | null;
-}
+type SinkColumns = 'id' | 'caller' | 'corpus' | 'source' | 'title' | 'language';
+
+export type SinkDocumentRow = Pick<DocumentRow, SinkColumns | 'generation_id' | 'as_of'> &
+  Pick<CorpusSettings, 'model' | 'next_model'>;
 
 const standing = `SELECT documents.id, documents.caller, documents.corpus, documents.source,
     documents.title, documents.language, documents.generation_id, documents.as_of,
     corpus_settings.model, corpus_settings.next_model
   FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
     AND corpus_settings.corpus = documents.corpus`;
-const standingOf = sql<SinkDocumentRow>`${standing} WHERE documents.id = :id`;
 
 /** A document with the current models of its corpus. */
-export async function getSinkDocument(
-  reader: Reader,
-  id: string,
-): Promise<SinkDocumentRow | undefined> {
-  return (await reader.run(standingOf, { id }))[0];
-}
+export const getSinkDocument = first<string, SinkDocumentRow>`${standing} WHERE documents.id = :id`;
 
 /** All documents of all corpora, in pages. */
 export const listSinkDocuments = all<{ after: string; limit: number }, SinkDocumentRow>`
@@ -143,11 +128,6 @@ export async function buriedUpTo(reader: Reader, documentId: string): Promise<nu
 
 const models = sql<{ corpus: string; model: string | null; next_model: string | null }>`
   SELECT DISTINCT corpus, model, next_model FROM corpus_settings`;
-const sizes = sql<DeliveredSize>`
-  SELECT documents.corpus, sink_deliveries.model, COUNT(*) AS documents,
-    CAST(SUM(documents.chunk_count) AS {int}) AS chunks
-  FROM sink_deliveries JOIN documents ON documents.generation_id = sink_deliveries.generation_id
-  WHERE sink_deliveries.sink = :sink GROUP BY documents.corpus, sink_deliveries.model`;
 
 export interface DeliveredSize {
   readonly corpus: string;
@@ -157,9 +137,11 @@ export interface DeliveredSize {
 }
 
 /** How much of the current content of each corpus was delivered to a sink. */
-export function listDeliveredSizes(reader: Reader, sink: string): Promise<DeliveredSize[]> {
-  return reader.run(sizes, { sink });
-}
+export const listDeliveredSizes = all<string, DeliveredSize>`
+  SELECT documents.corpus, sink_deliveries.model, COUNT(*) AS documents,
+    CAST(SUM(documents.chunk_count) AS {int}) AS chunks
+  FROM sink_deliveries JOIN documents ON documents.generation_id = sink_deliveries.generation_id
+  WHERE sink_deliveries.sink = :sink GROUP BY documents.corpus, sink_deliveries.model`;
 
 /** Every corpus with its current model and its next one. */
 export async function listCorpusModels(
@@ -171,11 +153,7 @@ export async function listCorpusModels(
   );
 }
 
-export interface VectorChunkRow {
-  readonly ordinal: number;
-  readonly key: string;
-  readonly heading: string;
-  readonly text: string;
+export interface VectorChunkRow extends Pick<ChunkRow, 'ordinal' | 'key' | 'heading' | 'text'> {
   readonly vector: Uint8Array | null;
 }
 
@@ -201,18 +179,12 @@ interface EntityRow {
 const entities = sql<EntityRow>`
   SELECT ordinal, kind, name, aliases, mentions FROM entities
   WHERE generation_id = :generation_id ORDER BY ordinal`;
-const relations = sql<{ one: number; other: number; weight: number }>`
-  SELECT one, other, weight FROM entity_relations
-  WHERE generation_id = :generation_id ORDER BY one, other`;
 
 export async function listSinkEntities(reader: Reader, generationId: number) {
   const rows = await reader.run(entities, { generation_id: generationId });
   return rows.map((row) => ({ ...row, aliases: JSON.parse(row.aliases) as string[] }));
 }
 
-export function listSinkRelations(
-  reader: Reader,
-  generationId: number,
-): Promise<{ one: number; other: number; weight: number }[]> {
-  return reader.run(relations, { generation_id: generationId });
-}
+export const listSinkRelations = all<number, { one: number; other: number; weight: number }>`
+  SELECT one, other, weight FROM entity_relations
+  WHERE generation_id = :generation_id ORDER BY one, other`;

@@ -16,16 +16,9 @@ export const listChunks = all<{ generation_id: number; after: number; limit: num
 export const getChunk = first<{ generation_id: number; key: string }, ChunkRow>`
   SELECT * FROM chunks WHERE generation_id = :generation_id AND key = :key LIMIT 1`;
 
-const newestItem = sql<ItemRow>`
-  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
-
 /** The newest submission of a document. */
-export async function getNewestItem(
-  reader: Reader,
-  documentId: string,
-): Promise<ItemRow | undefined> {
-  return (await reader.run(newestItem, { document_id: documentId }))[0];
-}
+export const getNewestItem = first<string, ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
 
 /** Whether the document was deleted after its newest submission. */
 export async function isDeleted(
@@ -35,15 +28,8 @@ export async function isDeleted(
   return (await buriedUpTo(reader, document.documentId)) >= document.newestItemId;
 }
 
-const validatorsOf = sql<ValidatorsRow>`
+export const getValidators = first<string, ValidatorsRow>`
   SELECT * FROM validators WHERE document_id = :document_id`;
-
-export async function getValidators(
-  reader: Reader,
-  documentId: string,
-): Promise<ValidatorsRow | undefined> {
-  return (await reader.run(validatorsOf, { document_id: documentId }))[0];
-}
 
 /**
  * A corpus is in a caller's namespace if it contains a document of that namespace, or a job of any

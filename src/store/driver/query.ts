@@ -1,8 +1,9 @@
 /**
  * Statements as functions. The tag says what a call returns. The first type is what the statement
- * takes, by the names of its parameters, the second is its row, the third is where it may run.
+ * takes, by the names of its parameters, the second is its row, the third is where it may run. A
+ * statement with one parameter may take its value alone.
  *
- *   export const getItem = first<{ id: number }, ItemRow>`SELECT * FROM items WHERE id = :id`;
+ *   export const getItem = first<number, ItemRow>`SELECT * FROM items WHERE id = :id`;
  */
 import type { Reader, Transaction } from './database.ts';
 import { type Parameters, sql, type Value } from './statement.ts';
@@ -13,8 +14,12 @@ type Text = [strings: TemplateStringsArray, ...fragments: readonly string[]];
 
 export function all<Taken extends Given<Taken>, Row, At extends Reader = Reader>(...text: Text) {
   const statement = sql<Row>(...text);
-  return (reader: At, taken: Taken): Promise<Row[]> =>
-    reader.run(statement, taken as unknown as Parameters);
+  const [, only = ''] = /(?<![:\w]):([a-zA-Z_]+)/.exec(statement.text) ?? [];
+  return (reader: At, taken: Taken): Promise<Row[]> => {
+    const isNamed = typeof taken === 'object' && taken !== null;
+    const parameters = isNamed ? taken : { [only]: taken };
+    return reader.run(statement, parameters as Parameters);
+  };
 }
 
 export function first<Taken extends Given<Taken>, Row, At extends Reader = Reader>(...text: Text) {

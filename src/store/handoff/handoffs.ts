@@ -5,7 +5,7 @@
  * worker are refused.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
-import { all, count, hits, write } from '../driver/query.ts';
+import { all, count, first, hits, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface NewHandoff {
@@ -86,25 +86,18 @@ export async function handoffStandings(
   return keys.length === 0 ? [] : reader.run(handoffStates, { keys: JSON.stringify(keys) });
 }
 
-const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_key: string }>`
+/** Requests of a stage that wait for a worker, oldest first. */
+export const listUnbegun = all<
+  { stage: string; after: number; limit: number },
+  { id: number; key: string; epoch: number; kind: string; job_key: string }
+>`
   SELECT id, key, epoch, kind,
     (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key
   FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
   ORDER BY id LIMIT :limit`;
 
-/** Requests of a stage that wait for a worker, oldest first. */
-export function listUnbegun(reader: Reader, page: { stage: string; after: number; limit: number }) {
-  return reader.run(unbegun, page);
-}
-
-const lockRow = sql<HandoffRow>`SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
-
-export async function lockHandoff(
-  transaction: Transaction,
-  key: string,
-): Promise<HandoffRow | undefined> {
-  return (await transaction.run(lockRow, { key }))[0];
-}
+export const lockHandoff = first<string, HandoffRow, Transaction>`
+  SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
 
 /** The first unanswered requests of a job in a stage: enough to distinguish one from several. */
 export const lockOpenHandoffs = all<{ jobId: number; stage: string }, HandoffRow, Transaction>`
@@ -193,14 +186,9 @@ export const answerHandoff = write<{
     request_bytes = NULL
   WHERE key = :key`;
 
-const answerOf = sql<{ answer: string; answer_bytes: Uint8Array | null }>`
+export const readAnswer = first<string, { answer: string; answer_bytes: Uint8Array | null }>`
   SELECT answer, answer_bytes FROM handoffs WHERE key = :key AND answered_at IS NOT NULL`;
 
-export async function readAnswer(reader: Reader, key: string) {
-  return (await reader.run(answerOf, { key }))[0];
-}
-
-const removeRow = sql`DELETE FROM handoffs WHERE key = :key`;
 const removeUnbegun = sql<{ key: string; epoch: number }>`
   DELETE FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL AND deaths = 0
   RETURNING key, epoch`;
@@ -208,9 +196,7 @@ const lockUnbegun = sql<{ key: string; epoch: number }>`
   SELECT key, epoch FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL
   {forUpdate}`;
 
-export async function removeHandoff(transaction: Transaction, key: string): Promise<void> {
-  await transaction.run(removeRow, { key });
-}
+export const removeHandoff = write<string>`DELETE FROM handoffs WHERE key = :key`;
 
 /** The requests of a step are removed in the commit that used the responses. */
 export const removeHandoffsOfStep = write<{ itemId: number; step: string }>`
@@ -228,26 +214,19 @@ export async function withdrawHandoff(
   return removed ?? (await transaction.run(lockUnbegun, { key }))[0];
 }
 
-const removeOver = sql<{ key: string; epoch: number; kind: string }>`
-  DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
-    SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
-    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL AND jobs.state <> 'canceled'
-      AND (handoffs.worker IS NOT NULL
-        OR (items.waits_on <> 'person' AND jobs.state <> 'paused')))
-  RETURNING key, epoch, kind`;
-
 /**
  * Removes the request if its response is no longer needed: its item or job has ended, or waits for
  * a person and no worker has begun. A begun request is still useful when the job is resumed. The
  * job is checked as well, because its items follow it a little later
  * (`engine/command/job-sweeps.ts`).
  */
-export async function removeUnwanted(
-  transaction: Transaction,
-  key: string,
-): Promise<{ readonly epoch: number } | undefined> {
-  return (await transaction.run(removeOver, { key }))[0];
-}
+export const removeUnwanted = first<string, { readonly epoch: number }, Transaction>`
+  DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
+    SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
+    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL AND jobs.state <> 'canceled'
+      AND (handoffs.worker IS NOT NULL
+        OR (items.waits_on <> 'person' AND jobs.state <> 'paused')))
+  RETURNING key, epoch, kind`;
 
 /** Removes requests of ended items. Returns how many. */
 export const pruneHandoffs = count<{ before: number; limit: number }>`

@@ -124,8 +124,4 @@ export const releaseIfOver = write<StepOfItem>`
     AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :itemId
       AND batch_lines.step = :step AND batch_lines.status = 'open')`;
 
-const prune = sql`DELETE FROM reservations WHERE until <= :now`;
-
-export async function pruneReservations(transaction: Transaction, now: number): Promise<void> {
-  await transaction.run(prune, { now });
-}
+export const pruneReservations = write<number>`DELETE FROM reservations WHERE until <= :now`;
