@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { realWorld } from '../src/app/world.ts';
 import { openBlobDirectory } from '../src/blob/directory.ts';
 import { BatchProviders } from '../src/engine/batch/plan.ts';
-import { reconcile } from '../src/engine/batch/reconciler.ts';
 import { item } from '../src/kernel/lifecycle/item.ts';
 import { Endpoint } from '../src/provider/batch/endpoint.ts';
 import { openaiBatches } from '../src/provider/batch/vendor/openai.ts';
@@ -18,6 +17,7 @@ import { insertBatchTask, moveTask } from '../src/store/batch/tasks.ts';
 import type { Database } from '../src/store/driver/database.ts';
 import { migrate } from '../src/store/driver/migrate.ts';
 import { openSqlite } from '../src/store/driver/sqlite.ts';
+import { reconcile } from '../test/support/batch/rounds.ts';
 import { makeDirectory, removeDirectory } from '../test/support/temporary.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,13 +1,10 @@
 /** The state of a caller's interactive import. Every change is a new object. */
 import {
-  type AttemptEvent,
   type AttemptPhase,
   type AttemptStatus,
-  attempt,
   firstPhase,
   restingPhase,
 } from '../kernel/lifecycle/attempt.ts';
-import { allowedActions } from '../kernel/lifecycle/machine.ts';
 
 export interface AttemptState {
   readonly status: AttemptStatus;
@@ -17,11 +14,12 @@ export interface AttemptState {
   readonly stagedWorkRemaining: boolean;
 }
 
+const resting = { phase: restingPhase, stagedWorkRemaining: false };
+
 export const idleState: AttemptState = Object.freeze({
+  ...resting,
   status: 'idle',
-  phase: restingPhase,
   attemptId: null,
-  stagedWorkRemaining: false,
 });
 
 export function startedState(attemptId: string): AttemptState {
@@ -35,12 +33,7 @@ export function startedState(attemptId: string): AttemptState {
 
 /** Keeps its id, so that clients can tell which attempt completed. */
 export function completeState(attemptId: string): AttemptState {
-  return Object.freeze({
-    status: 'complete',
-    phase: restingPhase,
-    attemptId,
-    stagedWorkRemaining: false,
-  });
+  return Object.freeze({ ...resting, status: 'complete', attemptId });
 }
 
 export function withStatus(state: AttemptState, status: AttemptStatus): AttemptState {
@@ -49,9 +42,4 @@ export function withStatus(state: AttemptState, status: AttemptStatus): AttemptS
 
 export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptState {
   return Object.freeze({ ...state, phase });
-}
-
-/** The actions that the one button offers now. */
-export function actionsOf({ status }: AttemptState): readonly AttemptEvent[] {
-  return allowedActions(attempt, status);
 }

@@ -1,12 +1,13 @@
 /** The attempt and its staged sources as shown to people, without paths of this machine. */
 
 import type { FailureCode } from '../kernel/failure/failure.ts';
-import { type AttemptEvent, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
+import { type AttemptEvent, attempt, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
+import { allowedActions } from '../kernel/lifecycle/machine.ts';
 import { isReady } from './commit.ts';
 import type { Work } from './staging/item-batch.ts';
 import { explain, type Plan } from './staging/plan.ts';
 import type { StagedSource } from './staging/staging.ts';
-import { type AttemptState, actionsOf } from './state.ts';
+import type { AttemptState } from './state.ts';
 
 export const sourceStatuses = [
   'staged',
@@ -89,6 +90,7 @@ export function countsOf(works: readonly Work[]): Counts {
 }
 
 export interface AttemptView extends AttemptState {
+  /** What the one button offers now. */
   readonly actions: readonly AttemptEvent[];
   /** Whether the person may leave now without losing anything. */
   readonly safeToLeave: boolean;
@@ -109,7 +111,7 @@ export type Details = Omit<AttemptView, keyof AttemptState | 'actions' | 'safeTo
 export function viewOfAttempt(state: AttemptState, details: Details): AttemptView {
   return {
     ...state,
-    actions: actionsOf(state),
+    actions: allowedActions(attempt, state.status),
     safeToLeave: isSafeToLeave(state.phase),
     ...details,
   };

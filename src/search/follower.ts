@@ -17,11 +17,13 @@ import type { Database } from '../store/driver/database.ts';
 
 /** An in-memory copy of the documents of one corpus. */
 export interface Copy {
-  documentIds(): string[];
-  generationOf(documentId: string): number | undefined;
+  readonly index: {
+    documentIds(): string[];
+    generationOf(documentId: string): number | undefined;
+    remove(documentId: string): void;
+  };
   /** Reads the documents and replaces what the copy has of them. */
   put(rows: readonly CurrentRow[]): Promise<void>;
-  remove(documentId: string): void;
   /** Frees its memory. It must not be used afterwards. */
   release(): void;
 }
@@ -157,7 +159,7 @@ export class Follower<C extends Copy> {
       entry.copy,
       rows.toSorted((one, other) => one.generation_id - other.generation_id),
     );
-    for (const id of entry.copy.documentIds()) if (!seen.has(id)) entry.copy.remove(id);
+    for (const id of entry.copy.index.documentIds()) if (!seen.has(id)) entry.copy.index.remove(id);
     entry.cursor = cursor;
   }
 
@@ -168,7 +170,7 @@ export class Follower<C extends Copy> {
     const rows = await getCurrent(this.#database, { caller, corpus, ids });
     await this.#put(copy, rows);
     const present = new Set(rows.map(({ id }) => id));
-    for (const id of ids) if (!present.has(id)) copy.remove(id);
+    for (const id of ids) if (!present.has(id)) copy.index.remove(id);
   }
 
   /** Documents that have become current in the meantime come again with their own event. */
@@ -182,7 +184,7 @@ export class Follower<C extends Copy> {
 }
 
 function isNew(copy: Copy, { id, generation_id }: CurrentRow): boolean {
-  return copy.generationOf(id) !== generation_id;
+  return copy.index.generationOf(id) !== generation_id;
 }
 
 function keyOf({ caller, corpus, kind }: CopyOf): string {

@@ -1,11 +1,11 @@
 /** What every provider's adapter must do, against a server that behaves like the provider's. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { submitDue } from '../../src/engine/batch/submit.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { BatchFixture } from '../support/batch/fixture.ts';
 import { breaksOff, htmlPage, type Reply } from '../support/batch/provider-server.ts';
 import { type ProviderCase, providerCases } from '../support/batch/providers.ts';
+import { submitDue } from '../support/batch/rounds.ts';
 import { openSqliteMemory } from '../support/store-opener.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';

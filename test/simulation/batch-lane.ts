@@ -8,8 +8,6 @@ import type { BlobStore } from '../../src/blob/blob.ts';
 import { bankLeft } from '../../src/engine/batch/bank.ts';
 import { gatherLines, settleEnded } from '../../src/engine/batch/lane.ts';
 import { BatchProviders } from '../../src/engine/batch/plan.ts';
-import { reconcile } from '../../src/engine/batch/reconciler.ts';
-import { submitDue } from '../../src/engine/batch/submit.ts';
 import type { DocumentLane } from '../../src/pipeline/document.ts';
 import type {
   BatchProvider,
@@ -18,6 +16,7 @@ import type {
   PollAnswer,
   ResultLine,
 } from '../../src/provider/batch/batch-provider.ts';
+import { reconcile, submitDue } from '../support/batch/rounds.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Random } from './random.ts';
 import { nobody, type Schedule } from './schedule.ts';

@@ -243,6 +243,6 @@ async function remove(
   const question = `Delete ${name} with ${count(documents, 'document')}?`;
   if (!(await hasConsent(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);
-  const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
+  const sentence = `deleted ${name} with ${count(deleted, 'document')}`;
   return answer(call, { name, deleted }, sentence);
 }

@@ -1,11 +1,17 @@
 /** Fetches the results of one job into the blob store and records them in its entry. */
-import type { BlobStore } from '../../blob/blob.ts';
+import { type BlobStore, putParts } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { ProviderJob } from '../../kernel/provider-state.ts';
 import type { PollAnswer } from '../../provider/batch/batch-provider.ts';
 import type { BatchTaskRow, Results } from '../../store/batch/tasks.ts';
 import { inputOf, type PlannedJob, readRequests } from './plan.ts';
-import { blobScheme, type Collected, collectResults, resultEntry } from './results.ts';
+import {
+  blobScheme,
+  type Collected,
+  collectResults,
+  mergedOutput,
+  resultEntry,
+} from './results.ts';
 
 export interface CollectedJob {
   readonly entry: ProviderJob;
@@ -46,6 +52,21 @@ function completed(entry: ProviderJob, collected: Collected, isCompletion: boole
   if (!isCompletion) return { ...entry, status: 'COMPLETED', result: resultEntry(collected) };
   const status = collected.failed > 0 ? 'PARTIAL_COMPLETE' : 'COMPLETED';
   return { ...entry, status, output_uri: `${blobScheme}${collected.blobKey}` };
+}
+
+/** Stores the merged results of a task. Returns the key of the blob. */
+export function writeOutput(
+  { task_type: taskType }: BatchTaskRow,
+  output: {
+    readonly jobs: readonly ProviderJob[];
+    readonly planned: readonly PlannedJob[];
+    readonly blobs: BlobStore;
+  },
+): Promise<string> {
+  const { jobs, planned, blobs } = output;
+  const merge = planned[0]?.provider.merge ?? 'flat';
+  const sources = planned.map(({ job }) => job.sources);
+  return putParts(blobs, mergedOutput(jobs, { taskType, merge, blobs, sources }));
 }
 
 export const nothing: Results = { ok: 0, failed: 0, tokensIn: 0, tokensOut: 0 };

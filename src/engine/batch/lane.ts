@@ -81,13 +81,21 @@ async function makeTask(group: UnassignedGroup, options: LaneOptions): Promise<b
     const now = database.now();
     const servedBy = servedByModels([group.model], taskType, options.providers);
     const task = { key: world.uuid(), caller, taskType, provider: null, servedBy, input, now };
-    const taskId = await insertBatchTask(transaction, task);
-    const ids = lines.map(({ id }) => id);
-    const assigned = await assignLines(transaction, taskId, ids);
-    // Another process has gathered some of them: this task is rolled back in favour of the other.
-    if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
+    await insertTask(transaction, task, lines);
     return true;
   });
+}
+
+async function insertTask(
+  transaction: Transaction,
+  task: Parameters<typeof insertBatchTask>[1],
+  lines: readonly LineRow[],
+): Promise<void> {
+  const taskId = await insertBatchTask(transaction, task);
+  const ids = lines.map(({ id }) => id);
+  const assigned = await assignLines(transaction, taskId, ids);
+  // Another process has gathered some of them: this task is rolled back in favour of the other.
+  if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
 }
 
 /** One task for all, or one per recording, depending on how the provider starts jobs. */
@@ -109,10 +117,7 @@ async function makeTranscriptions(group: UnassignedGroup, options: LaneOptions):
       const input = { dataset_ids: [], models, urls, invalid_urls: [] };
       const asked = { taskType: transcription, provider, servedBy: provider, input };
       const task = { key: world.uuid(), caller, ...asked, now };
-      const taskId = await insertBatchTask(transaction, task);
-      const ids = share.map(({ id }) => id);
-      const assigned = await assignLines(transaction, taskId, ids);
-      if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
+      await insertTask(transaction, task, share);
     }
     return true;
   });

@@ -14,6 +14,7 @@ import type { BatchTaskRow } from '../../store/batch/tasks.ts';
 import type { Transaction } from '../../store/driver/database.ts';
 import { servedByOf } from './plan.ts';
 import type { BatchOptions } from './submit.ts';
+import { TaskLock } from './task-lock.ts';
 
 /** The lanes of this process that have tasks. */
 export async function openLanes(options: BatchOptions): Promise<string[]> {
@@ -42,7 +43,7 @@ export interface PoolOptions {
   /** Concurrent tasks of one lane. */
   readonly size: number;
   readonly take: (transaction: Transaction, taking: ServedTaking) => Promise<BatchTaskRow[]>;
-  readonly work: (row: BatchTaskRow) => Promise<void>;
+  readonly work: (row: BatchTaskRow, lock: TaskLock) => Promise<void>;
   /** For messages: a description of the work. */
   readonly what: string;
 }
@@ -50,10 +51,12 @@ export interface PoolOptions {
 export class TaskPool {
   readonly #batch: BatchOptions;
   readonly #pool: PoolOptions;
+  readonly #signal: AbortSignal;
   readonly #running = new Map<string, Set<Promise<void>>>();
 
-  constructor(batch: BatchOptions, pool: PoolOptions) {
+  constructor(batch: BatchOptions, signal: AbortSignal, pool: PoolOptions) {
     this.#batch = batch;
+    this.#signal = signal;
     this.#pool = pool;
   }
 
@@ -73,7 +76,7 @@ export class TaskPool {
 
   async #fillLane(lane: string): Promise<number> {
     const { database, holdMs = limits.batch.holdMs, onError } = this.#batch;
-    const { size, take, work, what } = this.#pool;
+    const { size, take, what } = this.#pool;
     const running = this.#running.get(lane) ?? new Set();
     this.#running.set(lane, running);
     const limit = size - running.size;
@@ -83,27 +86,20 @@ export class TaskPool {
     const rows = await database.write((transaction) => take(transaction, taking));
     for (const row of rows) {
       // A failed task is due again when its lock expires.
-      const working: Promise<void> = work(row)
+      const working: Promise<void> = this.#work(row)
         .catch((error: unknown) => onError(`${what} batch task ${row.key}`, error))
         .finally(() => running.delete(working));
       running.add(working);
     }
     return rows.length;
   }
-}
 
-/** Works off all due tasks in the lanes of this process. Returns how many. */
-export async function workOff(
-  pool: TaskPool,
-  options: BatchOptions,
-  signal: AbortSignal,
-): Promise<number> {
-  let all = 0;
-  for (let isFull = true; isFull && !signal.aborted; ) {
-    const filled = await pool.fill(await openLanes(options));
-    await pool.drain();
-    all += filled.taken;
-    isFull = filled.isFull;
+  async #work(row: BatchTaskRow): Promise<void> {
+    const lock = new TaskLock(row, this.#batch, this.#signal);
+    try {
+      await this.#pool.work(row, lock);
+    } finally {
+      await lock.release();
+    }
   }
-  return all;
 }

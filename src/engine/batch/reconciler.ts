@@ -4,7 +4,6 @@
  * (`kernel/batch-decision.ts`), writes the output to disk, and then moves the state. The move is a
  * compare-and-set: of two reconcilers one makes it, and the other changes nothing.
  */
-import { putParts } from '../../blob/blob.ts';
 import { type BatchAction, batchDecisions } from '../../kernel/batch-decision.ts';
 import { Failure, failures, toFailure } from '../../kernel/failure/failure.ts';
 import { batchJob, pollErrorEvent } from '../../kernel/lifecycle/batch-job.ts';
@@ -34,46 +33,27 @@ import {
   type Results,
 } from '../../store/batch/tasks.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
-import { collectJob, failed, nothing, sumOf } from './collect.ts';
-import { expireOld, giveUp } from './expiry.ts';
-import { TaskPool, workOff } from './lanes.ts';
+import { collectJob, failed, nothing, sumOf, writeOutput } from './collect.ts';
+import { giveUp } from './expiry.ts';
+import { TaskPool } from './lanes.ts';
 import { askedOf, type PlannedJob, planJobs, refOf } from './plan.ts';
-import { type Collected, isPartly, mergedOutput } from './results.ts';
+import { type Collected, isPartly } from './results.ts';
 import {
   type BatchOptions,
-  type EndedTask,
   errorOf,
   growingWaitMs,
   type Notes,
   nextPollMs,
   taskEvent,
 } from './submit.ts';
-import { TaskLock } from './task-lock.ts';
-import { windDownPool } from './wind-down.ts';
-
-/** Does everything that is due, except submissions. Returns the number of tasks polled. */
-export async function reconcile(options: BatchOptions, signal: AbortSignal): Promise<number> {
-  await expireOld(options);
-  const [, polled] = await Promise.all([
-    workOff(windDownPool(options, signal), options, signal),
-    workOff(pollPool(options, signal), options, signal),
-  ]);
-  return polled;
-}
+import type { TaskLock } from './task-lock.ts';
 
 export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
-  return new TaskPool(options, {
+  return new TaskPool(options, signal, {
     size: limits.batch.concurrencyMax,
     what: 'reconciling',
     take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.in_progress, taking),
-    work: async (row) => {
-      const lock = new TaskLock(row, options, signal);
-      try {
-        await reconcileTask(row, options, lock);
-      } finally {
-        await lock.release();
-      }
-    },
+    work: (row, lock) => reconcileTask(row, options, lock),
   });
 }
 
@@ -295,11 +275,13 @@ class Reconciliation {
     event: BatchTaskEvent,
     ended: { state: ProviderState; judged: readonly Judged[]; planned: readonly PlannedJob[] },
   ): Promise<void> {
-    const { database, world } = this.#options;
-    const { state, judged } = ended;
+    const { database, blobs, world } = this.#options;
+    const { state, judged, planned } = ended;
     const isFailed = event === 'fail';
     failpoint(world, 'batch.before-output');
-    const outputKey = isFailed ? undefined : await this.#writeOutput(ended);
+    const outputKey = isFailed
+      ? undefined
+      : await writeOutput(this.#row, { jobs: state.jobs, planned, blobs });
     failpoint(world, 'batch.after-output');
     const results = sumOf(judged.map((each) => each.results ?? nothing));
     const { results_ok, results_failed, tokens_in, tokens_out } = this.#row;
@@ -331,39 +313,24 @@ class Reconciliation {
     );
   }
 
-  async #writeOutput(ended: {
-    state: ProviderState;
-    planned: readonly PlannedJob[];
-  }): Promise<string> {
-    const { blobs } = this.#options;
-    const { planned, state } = ended;
-    const merge = planned[0]?.provider.merge ?? 'flat';
-    const sources = planned.map(({ job }) => job.sources);
-    const merging = { taskType: this.#row.task_type, merge, blobs, sources };
-    return putParts(blobs, mergedOutput(state.jobs, merging));
-  }
-
   async #commit(
     change: Parameters<typeof moveTask>[2],
     ended?: { readonly collected: Collected | undefined; readonly reason: string },
   ): Promise<void> {
     const { database, world, onEnd } = this.#options;
+    const row = this.#row;
     await this.#lock.release();
     await database.write(async (transaction) => {
-      if (!(await moveTask(transaction, this.#row, change))) return;
+      if (!(await moveTask(transaction, row, change))) return;
       await appendEvents(transaction, this.#odd, change.now);
-      if (ended && onEnd) await onEnd(transaction, this.#endedTask(ended, change.now));
+      if (ended) {
+        const { places = new Map(), blobKey } = ended.collected ?? {};
+        const { reason } = ended;
+        await onEnd?.(transaction, { row, results: places, blobKey, reason, now: change.now });
+      }
       failpoint(world, 'batch.before-commit');
     });
     failpoint(world, 'batch.after-commit');
-  }
-
-  #endedTask(
-    { collected, reason }: { collected: Collected | undefined; reason: string },
-    now: number,
-  ): EndedTask {
-    const { places = new Map(), blobKey } = collected ?? {};
-    return { row: this.#row, results: places, blobKey, reason, now };
   }
 
   #tell(sentence: string): void {

@@ -27,7 +27,7 @@ import {
 } from '../../store/batch/tasks.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { giveUp } from './expiry.ts';
-import { TaskPool, workOff } from './lanes.ts';
+import { TaskPool } from './lanes.ts';
 import {
   askedOf,
   type BatchProviders,
@@ -37,7 +37,7 @@ import {
   planJobs,
   refOf,
 } from './plan.ts';
-import { TaskLock } from './task-lock.ts';
+import type { TaskLock } from './task-lock.ts';
 
 export interface BatchOptions {
   readonly database: Database;
@@ -68,24 +68,12 @@ export interface ResultPlace {
   readonly isRetryable: boolean;
 }
 
-/** Submits due tasks. Returns how many were taken. */
-export function submitDue(options: BatchOptions, signal: AbortSignal): Promise<number> {
-  return workOff(submissionPool(options, signal), options, signal);
-}
-
 export function submissionPool(options: BatchOptions, signal: AbortSignal): TaskPool {
-  return new TaskPool(options, {
+  return new TaskPool(options, signal, {
     size: limits.batch.submitConcurrencyMax,
     what: 'submitting',
     take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.pending, taking),
-    work: async (row) => {
-      const lock = new TaskLock(row, options, signal);
-      try {
-        await submitTask(row, { ...options, lock, signal });
-      } finally {
-        await lock.release();
-      }
-    },
+    work: (row, lock) => submitTask(row, { ...options, lock, signal }),
   });
 }
 

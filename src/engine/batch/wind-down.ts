@@ -5,8 +5,6 @@
  * again while the first batch may still be charged. A pass that cannot reach the provider is
  * repeated, by any process with the provider's settings.
  */
-
-import { putParts } from '../../blob/blob.ts';
 import { windDownActions } from '../../kernel/batch-decision.ts';
 import { toFailure } from '../../kernel/failure/failure.ts';
 import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
@@ -21,26 +19,19 @@ import { failpoint } from '../../observe/failpoint.ts';
 import { takeGivenUpTasks } from '../../store/batch/taking.ts';
 import { type BatchTaskRow, providerStateOf, recordWindDown } from '../../store/batch/tasks.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
-import { collectJob, failed, nothing, sumOf } from './collect.ts';
+import { collectJob, failed, nothing, sumOf, writeOutput } from './collect.ts';
 import { TaskPool } from './lanes.ts';
 import { askedOf, firstState, type PlannedJob, planJobs, refOf } from './plan.ts';
-import { type Collected, hasResults, mergedOutput } from './results.ts';
+import { type Collected, hasResults } from './results.ts';
 import { type BatchOptions, growingWaitMs, type Notes, taskEvent } from './submit.ts';
-import { TaskLock } from './task-lock.ts';
+import type { TaskLock } from './task-lock.ts';
 
 export function windDownPool(options: BatchOptions, signal: AbortSignal): TaskPool {
-  return new TaskPool(options, {
+  return new TaskPool(options, signal, {
     size: limits.batch.submitConcurrencyMax,
     what: 'ending the jobs of',
     take: takeGivenUpTasks,
-    work: async (row) => {
-      const lock = new TaskLock(row, options, signal);
-      try {
-        await new WindDown(row, options, lock).run();
-      } finally {
-        await lock.release();
-      }
-    },
+    work: (row, lock) => new WindDown(row, options, lock).run(),
   });
 }
 
@@ -161,13 +152,18 @@ class WindDown {
     before: ProviderState | undefined,
     outcomes: readonly Outcome[],
   ): Promise<void> {
-    const { database, world, onEnd } = this.#options;
+    const { database, blobs, world, onEnd } = this.#options;
     const row = this.#row;
     const isTooOld = database.now() - row.created_at > limits.batch.windDownMsMax;
     const open = isTooOld ? undefined : outcomes.find(({ wait }) => wait !== undefined);
     const results = this.#count(planned, before, outcomes);
     const providerState = this.#stateOf(planned, before, outcomes);
-    const outputKey = await this.#outputOf(planned, providerState, outcomes);
+    const isNews = outcomes.some((each) => each.collected !== undefined && each.collected.ok > 0);
+    // Written again with the new results, beside those of other jobs.
+    const outputKey =
+      isNews && providerState?.jobs.some(hasResults)
+        ? await writeOutput(row, { jobs: providerState.jobs, planned, blobs })
+        : undefined;
     await this.#lock.release();
     const now = database.now();
     const waitMs = open?.waitMs ?? growingWaitMs(world, row.waits);
@@ -222,21 +218,6 @@ class WindDown {
     const state = before ?? firstState(this.#row, planned, found);
     const jobs = state.jobs.map((job, index) => ({ ...job, ...outcomes[index]?.entry }));
     return { ...state, jobs };
-  }
-
-  /** Written again with the new results, beside those of other jobs. */
-  async #outputOf(
-    planned: readonly PlannedJob[],
-    state: ProviderState | undefined,
-    outcomes: readonly Outcome[],
-  ): Promise<string | undefined> {
-    const isNews = outcomes.some(({ collected }) => collected !== undefined && collected.ok > 0);
-    if (!isNews || !state?.jobs.some(hasResults)) return undefined;
-    const { blobs } = this.#options;
-    const merge = planned[0]?.provider.merge ?? 'flat';
-    const { task_type: taskType } = this.#row;
-    const sources = planned.map(({ job }) => job.sources);
-    return putParts(blobs, mergedOutput(state.jobs, { taskType, merge, blobs, sources }));
   }
 }
 

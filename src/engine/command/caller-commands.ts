@@ -119,7 +119,7 @@ export class CallerCommands {
         const message = `a corpus can be shared with at most ${sharesMax} callers`;
         throw new Failure('action_not_allowed', message);
       }
-      await putShare(transaction, place, { guest: row.id, access, now });
+      await putShare(transaction, { ...place, guest: row.id, access, now });
       const detail = { caller: owner, corpus: nameFor(owner, place), with: row.id, access };
       await appendEvents(transaction, [{ kind: 'corpus_shared', jobId: null, detail }], now);
       return row;
@@ -130,7 +130,7 @@ export class CallerCommands {
   async unshare({ owner, place, guest }: Share): Promise<boolean> {
     return this.#write(async (transaction, now) => {
       const row = await getCaller(transaction, guest);
-      if (!row || !(await removeShare(transaction, place, row.id))) return false;
+      if (!row || !(await removeShare(transaction, { ...place, guest: row.id }))) return false;
       const detail = { caller: owner, corpus: nameFor(owner, place), with: row.id };
       await appendEvents(transaction, [{ kind: 'corpus_unshared', jobId: null, detail }], now);
       return true;

@@ -6,7 +6,7 @@
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { Sweep } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { World } from '../../kernel/world.ts';
+import { pause, type World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
 import { pruneInPlaceOf } from '../../store/document/prune.ts';
@@ -90,7 +90,7 @@ export class JobSweeps {
   }
 
   async #sweep(jobId: number): Promise<void> {
-    const { database } = this.#options;
+    const { database, world } = this.#options;
     while (!this.#isStopped) {
       const sweep = (await getJobById(database, jobId))?.sweep ?? null;
       if (sweep === null) return;
@@ -99,7 +99,7 @@ export class JobSweeps {
         endSweep(transaction, { id: jobId, sweep }),
       );
       // Items that another process was moving were skipped: run once more.
-      if (!isOver) await this.#pause();
+      if (!isOver) await pause(world, limits.sweep.pauseMs);
     }
   }
 
@@ -136,13 +136,6 @@ export class JobSweeps {
     const events = [...rows.map(canceled), ...pruned];
     if (sweep === 'cancel') await appendEvents(transaction, events, now);
     return rows;
-  }
-
-  #pause(): Promise<void> {
-    const { world } = this.#options;
-    return new Promise((resolve) => {
-      world.setTimer(resolve, limits.sweep.pauseMs);
-    });
   }
 }
 

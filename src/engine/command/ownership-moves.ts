@@ -40,7 +40,8 @@ async function carryOut(database: Database, row: MoveRow): Promise<number> {
   await repeat((transaction) => moveLateItems(transaction, row, limit));
   const isSettled = database.now() - row.created_at >= limits.caller.settleMs;
   if (moved > 0 || !isSettled) return moved;
-  await database.write((transaction) => endMove(transaction, row.id, database.now()));
+  const { id } = row;
+  await database.write((transaction) => endMove(transaction, { id, now: database.now() }));
   return moved;
 }
 

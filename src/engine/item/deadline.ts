@@ -22,7 +22,7 @@ import {
 } from '../../store/item/interventions.ts';
 import { getJobById, type JobRow, listOverdue } from '../../store/job/jobs.ts';
 import { JobDeltas, settleJobs } from '../../store/job/update-jobs.ts';
-import { errorRecord } from './error-record.ts';
+import { failedOutside } from './error-record.ts';
 
 export interface DeadlineOptions {
   readonly database: Database;
@@ -109,25 +109,8 @@ function endOf(
   row: OpenRow,
   { lifecycle, failure, now }: { lifecycle: Lifecycle; failure: Failure; now: number },
 ): FailedItem & { event: NewEvent } {
-  const { id, worker, source } = row;
-  const { code, message } = failure;
-  const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
-  const { stage } = lifecycle.row(step);
+  const { id, worker } = row;
   // A try in progress counts; a waiting item has made only the tries that failed.
   const attempt = row.attempt + (worker === null ? 0 : 1);
-  const error = errorRecord({ step, stage, failure, message, attempt, worker, source, now });
-  return {
-    id,
-    attempt,
-    error: JSON.stringify(error),
-    event: {
-      kind: 'item_failed',
-      jobId: row.job_id,
-      itemId: id,
-      step,
-      attempt,
-      worker,
-      detail: { code, source: error.context.url, message },
-    },
-  };
+  return { id, ...failedOutside(row, { lifecycle, failure, attempt, worker, now }) };
 }

@@ -18,7 +18,7 @@ import { type TakenLeases, takeLeases } from '../../store/item/lost-leases.ts';
 import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../../store/item/workers.ts';
 import { JobDeltas, settleJobs } from '../../store/job/update-jobs.ts';
 import type { Ring } from '../commit-signal.ts';
-import { errorRecord } from './error-record.ts';
+import { failedOutside } from './error-record.ts';
 import type { Liveness } from './liveness.ts';
 
 export interface RescuerOptions {
@@ -144,32 +144,13 @@ async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]
   const deltas = new JobDeltas();
   const events: NewEvent[] = [];
   const failed = blamed.map((row) => {
-    const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
-    const failure = why(row);
-    const { message } = failure;
     const attempt = Math.max(row.crashes, row.stalls);
-    const error = errorRecord({
-      step,
-      stage: lifecycle.row(step).stage,
-      failure,
-      message,
-      attempt,
-      worker,
-      source: row.source,
-      now,
-    });
+    const end = { lifecycle, failure: why(row), attempt, worker, now };
+    const { event, error } = failedOutside(row, end);
     deltas.of(row.job_id).failed++;
-    events.push({
-      kind: 'item_failed',
-      jobId: row.job_id,
-      itemId: row.id,
-      step,
-      attempt,
-      worker,
-      detail: { code: failure.code, source: error.context.url, message },
-    });
+    events.push(event);
     const { id, rank, lone_deaths } = row;
-    return { id, rank, lone_deaths, attempt, error: JSON.stringify(error) };
+    return { id, rank, lone_deaths, attempt, error };
   });
   await failUnheld(transaction, failed, now);
   await admitAtGates(transaction, gatesOf(blamed), now);

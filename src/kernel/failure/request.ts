@@ -1,5 +1,5 @@
 /** The rows of the failure table about requests and access. */
-import { type FailureRow, row } from './row.ts';
+import { type FailureRow, noSuch, row } from './row.ts';
 
 /** Failures of requests. */
 export const requestFailures = {
@@ -39,50 +39,29 @@ export const requestFailures = {
     title: 'Not possible now',
     advice: 'Read the current state: it lists the allowed actions.',
   }),
-  corpus_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such corpus',
-    advice: 'Check the name in the list of corpora, or ingest something into it first.',
-  }),
+  corpus_unknown: noSuch(
+    'corpus',
+    'Check the name in the list of corpora, or ingest something into it first.',
+  ),
   corpus_ambiguous: row('E_AMBIGUOUS', 'fatal', 409, {
     title: 'Several corpora have this name',
     advice: 'Use one of the full names that the message lists, such as handbook@ann.',
   }),
-  caller_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such caller',
-    advice: 'Check the id in the list that `pawl callers` prints.',
-  }),
-  job_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such job',
-    advice: 'Check the id in the list of your jobs.',
-  }),
-  item_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such item',
-    advice: 'Check the id in the list of items of its job.',
-  }),
-  delivery_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such delivery',
-    advice: 'Check the id in the list of deliveries of its job.',
-  }),
-  enqueued_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such result',
-    advice: 'Fetch results within an hour and with the key that enqueued them, or enqueue again.',
-  }),
-  document_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such document',
-    advice: 'Check the id in the list of documents of its corpus.',
-  }),
-  source_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such staged source',
-    advice: 'Check the id in the list of staged sources.',
-  }),
-  batch_task_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such batch task',
-    advice: 'Check the id in the list of your batch tasks.',
-  }),
-  route_unknown: row('E_UNKNOWN', 'fatal', 404, {
-    title: 'No such route',
-    advice: 'Check the method and the path in the API documentation at /docs.',
-  }),
+  caller_unknown: noSuch('caller', 'Check the id in the list that `pawl callers` prints.'),
+  job_unknown: noSuch('job', 'Check the id in the list of your jobs.'),
+  item_unknown: noSuch('item', 'Check the id in the list of items of its job.'),
+  delivery_unknown: noSuch('delivery', 'Check the id in the list of deliveries of its job.'),
+  enqueued_unknown: noSuch(
+    'result',
+    'Fetch results within an hour and with the key that enqueued them, or enqueue again.',
+  ),
+  document_unknown: noSuch('document', 'Check the id in the list of documents of its corpus.'),
+  source_unknown: noSuch('staged source', 'Check the id in the list of staged sources.'),
+  batch_task_unknown: noSuch('batch task', 'Check the id in the list of your batch tasks.'),
+  route_unknown: noSuch(
+    'route',
+    'Check the method and the path in the API documentation at /docs.',
+  ),
   content_type_unsupported: row('E_CONTENT_TYPE', 'fatal', 415, {
     title: 'Content type not supported',
     advice:

@@ -19,3 +19,7 @@ export const row = (
   httpStatus: number,
   text: Text,
 ): FailureRow => ({ errorCode, kind, httpStatus, ...text });
+
+/** Something that a request names does not exist. */
+export const noSuch = (what: string, advice: string): FailureRow =>
+  row('E_UNKNOWN', 'fatal', 404, { title: `No such ${what}`, advice });

@@ -9,10 +9,9 @@ import {
   getCorpusSettings,
   holdCorpusSettings,
 } from '../../store/corpus/settings.ts';
-import { insertVectors, listChunks } from '../../store/document/chunks.ts';
+import { listChunks } from '../../store/document/chunks.ts';
 import type { Transaction } from '../../store/driver/database.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
-import { charge } from '../../store/money/spending.ts';
 import { chunksOfRun } from '../chunk/chunk.ts';
 import type { StepContext, StepResult } from '../pipeline.ts';
 import { modelsOf } from '../step-memory.ts';
@@ -21,8 +20,7 @@ import {
   type EmbeddedChunks,
   type EmbedOptions,
   embedChunks,
-  rowsOf,
-  savedBy,
+  writeVectors,
 } from './embed.ts';
 
 export interface CompleteVectors {
@@ -58,14 +56,7 @@ export async function completeVectors(
         const message = `${item.corpus} is being embedded with ${missing} since a moment ago`;
         throw new Failure('replaced_meanwhile', message);
       }
-      for (const part of added) {
-        await part.recordFirstUse?.(transaction);
-        await insertVectors(transaction, item.id, rowsOf(part));
-      }
-      const saved = savedBy(added);
-      if (saved.tokensSaved > 0) {
-        await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
-      }
+      await writeVectors(transaction, added, { item, generationId: item.id, now });
       if (added.some(({ isMetered }) => isMetered)) {
         await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
       }

@@ -117,17 +117,8 @@ function resultOf(
     ...(paid && { detail: detailOf(parts) }),
     effect: async (transaction, now) => {
       if (pinned !== undefined) await pinOrRefuse(transaction, item, pinned);
-      for (const part of parts) {
-        await part.recordFirstUse?.(transaction);
-        await insertVectors(transaction, item.id, rowsOf(part));
-      }
-      if (paid) {
-        const saved = savedBy(parts);
-        if (saved.tokensSaved > 0) {
-          await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
-        }
-        await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
-      }
+      await writeVectors(transaction, parts, { item, generationId: item.id, now });
+      if (paid) await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
       return undefined;
     },
   };
@@ -145,11 +136,26 @@ export async function pinOrRefuse(
   throw new Failure('replaced_meanwhile', message);
 }
 
-export function rowsOf({ model, vectors, ordinals }: EmbeddedChunks) {
+/** Stores the vectors, and charges what was saved. Unmetered models save nothing. */
+export async function writeVectors(
+  transaction: Transaction,
+  parts: readonly EmbeddedChunks[],
+  { item, generationId, now }: { item: PipelineItem; generationId: number; now: number },
+): Promise<void> {
+  for (const part of parts) {
+    await part.recordFirstUse?.(transaction);
+    await insertVectors(transaction, generationId, rowsOf(part));
+  }
+  const saved = savedBy(parts);
+  if (saved.tokensSaved === 0) return;
+  await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
+}
+
+function rowsOf({ model, vectors, ordinals }: EmbeddedChunks) {
   return vectors.map((vector, index) => ({ ordinal: ordinals[index] as number, model, vector }));
 }
 
-export function savedBy(parts: readonly Embedded[]): { tokensSaved: number; savedCents: number } {
+function savedBy(parts: readonly Embedded[]): { tokensSaved: number; savedCents: number } {
   return {
     tokensSaved: parts.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
     savedCents: parts.reduce((sum, { savedCents }) => sum + savedCents, 0),

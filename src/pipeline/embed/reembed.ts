@@ -8,15 +8,14 @@ import type { Sink } from '../../sink/sink.ts';
 import { addToReembed } from '../../store/corpus/reembedding.ts';
 import { getCorpusSettings } from '../../store/corpus/settings.ts';
 import { recordDeliveries } from '../../store/delivery/sinks.ts';
-import { countModels, insertVectors } from '../../store/document/chunks.ts';
+import { countModels } from '../../store/document/chunks.ts';
 import { getDocument, lockDocument } from '../../store/document/documents.ts';
 import type { Transaction } from '../../store/driver/database.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
-import { charge } from '../../store/money/spending.ts';
 import { deliver, storedGeneration } from '../persist/deliver.ts';
 import type { PipelineItem, StepFunction } from '../pipeline.ts';
 import { embedStored } from './complete.ts';
-import { detailOf, type EmbedOptions, rowsOf, savedBy } from './embed.ts';
+import { detailOf, type EmbedOptions, writeVectors } from './embed.ts';
 
 export function reembedStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
   const embed = embedAnew(options, sinks);
@@ -61,13 +60,8 @@ function embedAnew(options: EmbedOptions, sinks: readonly Sink[]): StepFunction 
         : { tokensIn: part.tokensIn, costCents: part.costCents }),
       effect: async (transaction, now) => {
         await refuseReplaced(transaction, item, generationId);
-        await part.recordFirstUse?.(transaction);
-        await insertVectors(transaction, generationId, rowsOf(part));
+        await writeVectors(transaction, [part], { item, generationId, now });
         await recordDeliveries(transaction, delivered);
-        const saved = savedBy([part]);
-        if (saved.tokensSaved > 0) {
-          await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
-        }
         await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
         return undefined;
       },
@@ -81,9 +75,7 @@ async function refuseReplaced(
   { documentId, source }: PipelineItem,
   generationId: number,
 ): Promise<void> {
-  await lockDocument(transaction, documentId);
-  const document = await getDocument(transaction, documentId);
-  if (document?.generation_id === generationId) return;
+  if ((await lockDocument(transaction, documentId)) === generationId) return;
   throw new Failure('replaced_meanwhile', `${source} was replaced while it was being embedded`);
 }
 

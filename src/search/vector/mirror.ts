@@ -39,8 +39,8 @@ export class Mirror implements VectorIndex {
   async search(request: MirrorSearch): Promise<VectorHit[]> {
     const { caller, corpus, model, vector, size, allowed } = request;
     const kind = JSON.stringify([model, vector.length]);
-    const hits = await this.#follower.use({ caller, corpus, kind }, ({ partition }) =>
-      partition.search(toQuery(vector), size, allowed?.isAllowed),
+    const hits = await this.#follower.use({ caller, corpus, kind }, ({ index }) =>
+      index.search(toQuery(vector), size, allowed?.isAllowed),
     );
     return rescoreStored(this.#database, request, hits);
   }
@@ -60,20 +60,12 @@ function toVectors(row: JoinedVectorsRow | undefined): Vectors {
 }
 
 class VectorCopy implements Copy {
-  readonly partition: Partition;
+  readonly index: Partition;
   readonly #options: VectorCopyOptions;
 
   constructor(options: VectorCopyOptions) {
     this.#options = options;
-    this.partition = new Partition(options.arena, options.dimensions);
-  }
-
-  documentIds(): string[] {
-    return this.partition.documentIds();
-  }
-
-  generationOf(documentId: string): number | undefined {
-    return this.partition.generationOf(documentId);
+    this.index = new Partition(options.arena, options.dimensions);
   }
 
   async put(rows: readonly CurrentRow[]): Promise<void> {
@@ -82,15 +74,11 @@ class VectorCopy implements Copy {
     const joined = await listVectors(database, { model, dimensions, generationIds });
     const byGeneration = new Map(joined.map((row) => [row.generation_id, row]));
     for (const { id, generation_id } of rows) {
-      this.partition.put(id, generation_id, toVectors(byGeneration.get(generation_id)));
+      this.index.put(id, generation_id, toVectors(byGeneration.get(generation_id)));
     }
   }
 
-  remove(documentId: string): void {
-    this.partition.remove(documentId);
-  }
-
   release(): void {
-    this.partition.release();
+    this.index.release();
   }
 }

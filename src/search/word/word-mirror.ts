@@ -102,14 +102,6 @@ class WordCopy implements Copy {
     this.index = new WordIndex(only);
   }
 
-  documentIds(): string[] {
-    return this.index.documentIds();
-  }
-
-  generationOf(documentId: string): number | undefined {
-    return this.index.generationOf(documentId);
-  }
-
   async put(rows: readonly CurrentRow[]): Promise<void> {
     const ids = rows.map(({ generation_id }) => generation_id);
     const stored = await listWords(this.#database, ids);
@@ -131,10 +123,6 @@ class WordCopy implements Copy {
       const own = byGeneration.get(generation_id) ?? [];
       packed.set(generation_id, this.#packer.pack(title ?? '', own));
     }
-  }
-
-  remove(documentId: string): void {
-    this.index.remove(documentId);
   }
 
   release(): void {

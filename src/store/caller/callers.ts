@@ -8,6 +8,7 @@ import { decideCaller, type Identity } from '../../kernel/name/caller-identity.t
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, hits } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import { beginMove } from './ownership-moves.ts';
 
@@ -226,18 +227,14 @@ export async function ensureCaller(
   return { id, name: null, origin, merged_into: null, created_at: now };
 }
 
-const list = sql<CallerRow & { readonly keys: number; readonly jobs: number }>`
+export const listCallers = all<
+  { after: string; limit: number },
+  CallerRow & { readonly keys: number; readonly jobs: number }
+>`
   SELECT callers.*,
     (SELECT COUNT(*) FROM caller_identities WHERE caller = callers.id AND kind = 'key') AS keys,
     (SELECT COUNT(*) FROM jobs WHERE jobs.caller = callers.id) AS jobs
   FROM callers WHERE id > :after AND merged_into IS NULL ORDER BY id LIMIT :limit`;
-
-export function listCallers(
-  reader: Reader,
-  page: { readonly after: string; readonly limit: number },
-) {
-  return reader.run(list, { ...page });
-}
 
 export function listIdentities(reader: Reader, caller: string): Promise<IdentityRow[]> {
   return reader.run(namesOf, { caller });
@@ -277,14 +274,10 @@ export async function unlinkKey(
   return true;
 }
 
-const anything = sql<{ id: string }>`
+/** Whether the caller has a job, a batch task or a corpus. */
+export const ownsAnything = hits<string>`
   SELECT id FROM callers WHERE id = :caller AND (
     EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller)
     OR EXISTS (SELECT 1 FROM batch_tasks WHERE batch_tasks.caller = :caller)
     OR EXISTS (SELECT 1 FROM corpus_owners WHERE owner = :caller)
     OR EXISTS (SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller))`;
-
-/** Whether the caller has a job, a batch task or a corpus. */
-export async function ownsAnything(reader: Reader, caller: string): Promise<boolean> {
-  return (await reader.run(anything, { caller })).length > 0;
-}

@@ -9,6 +9,7 @@ import type { NewEvent } from '../../observe/event.ts';
 import { setOwner } from '../corpus/access.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface Move {
@@ -128,11 +129,8 @@ export function listOpenMoves(reader: Reader): Promise<MoveRow[]> {
   return reader.run(open);
 }
 
-const end = sql`UPDATE caller_moves SET ended_at = :now WHERE id = :id`;
-
-export async function endMove(transaction: Transaction, id: number, now: number): Promise<void> {
-  await transaction.run(end, { id, now });
-}
+export const endMove = write<{ id: number; now: number }>`
+  UPDATE caller_moves SET ended_at = :now WHERE id = :id`;
 
 /** Merged callers under whose id something was written since. */
 const stragglers = sql<{ from_caller: string; to_caller: string }>`

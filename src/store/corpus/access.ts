@@ -5,6 +5,7 @@
  */
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, hits, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export type ShareAccess = 'read' | 'write';
@@ -20,7 +21,7 @@ export interface Holding {
   readonly owner_name: string | null;
 }
 
-const holdings = sql<Holding>`
+export const listHoldings = all<string, Holding>`
   SELECT namespace, corpus, 'own' AS access, owner, NULL AS owner_name
     FROM corpus_owners WHERE owner = :caller
   UNION ALL
@@ -34,10 +35,6 @@ const holdings = sql<Holding>`
       AND corpus_owners.corpus = corpus_shares.corpus
     LEFT JOIN callers ON callers.id = COALESCE(corpus_owners.owner, corpus_shares.namespace)
     WHERE corpus_shares.caller = :caller`;
-
-export function listHoldings(reader: Reader, caller: string): Promise<Holding[]> {
-  return reader.run(holdings, { caller });
-}
 
 const ownerOf = sql<{ owner: string }>`
   SELECT owner FROM corpus_owners WHERE namespace = :caller AND corpus = :corpus`;
@@ -64,17 +61,12 @@ export async function setOwner(
   await transaction.run(unshareOwner, { caller, corpus, owner });
 }
 
-const exists = sql<{ name: string }>`
+/** Whether the caller has created a corpus with this name in its own namespace. */
+export const hasOwnCorpus = hits<CorpusPlace>`
   SELECT name FROM corpora WHERE name = :corpus AND (
     EXISTS (SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
       AND corpus_settings.corpus = :corpus AND model IS NOT NULL)
     OR EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = :corpus))`;
-
-/** Whether the caller has created a corpus with this name in its own namespace. */
-export async function hasOwnCorpus(reader: Reader, place: CorpusPlace): Promise<boolean> {
-  const { caller, corpus } = place;
-  return (await reader.run(exists, { caller, corpus })).length > 0;
-}
 
 export interface ShareRow {
   readonly caller: string;
@@ -84,39 +76,21 @@ export interface ShareRow {
   readonly created_at: number;
 }
 
-const shares = sql<ShareRow>`
+export const listShares = all<CorpusPlace, ShareRow>`
   SELECT corpus_shares.caller, callers.name, access, corpus_shares.created_at FROM corpus_shares
   LEFT JOIN callers ON callers.id = corpus_shares.caller
   WHERE namespace = :caller AND corpus = :corpus ORDER BY corpus_shares.caller`;
 
-export function listShares(reader: Reader, { caller, corpus }: CorpusPlace): Promise<ShareRow[]> {
-  return reader.run(shares, { caller, corpus });
-}
-
-const share = sql`
+export const putShare = write<
+  CorpusPlace & { readonly guest: string; readonly access: ShareAccess; readonly now: number }
+>`
   INSERT INTO corpus_shares (namespace, corpus, caller, access, created_at)
   VALUES (:caller, :corpus, :guest, :access, :now)
   ON CONFLICT (namespace, corpus, caller) DO UPDATE SET access = excluded.access`;
 
-export async function putShare(
-  transaction: Transaction,
-  { caller, corpus }: CorpusPlace,
-  granted: { readonly guest: string; readonly access: ShareAccess; readonly now: number },
-): Promise<void> {
-  await transaction.run(share, { caller, corpus, ...granted });
-}
-
-const unshare = sql<{ caller: string }>`
+export const removeShare = hits<CorpusPlace & { readonly guest: string }, Transaction>`
   DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus AND caller = :guest
   RETURNING caller`;
-
-export async function removeShare(
-  transaction: Transaction,
-  { caller, corpus }: CorpusPlace,
-  guest: string,
-): Promise<boolean> {
-  return (await transaction.run(unshare, { caller, corpus, guest })).length > 0;
-}
 
 const unshareAll = sql`
   DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus`;

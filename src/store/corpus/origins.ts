@@ -1,6 +1,7 @@
 /** The model addresses of a corpus: one for each use of a remote model. */
 import type { OriginUse } from '../../kernel/name/origin.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import type { CorpusKey } from './settings.ts';
 
@@ -23,11 +24,8 @@ export interface OriginRow {
   readonly url: string;
 }
 
-const list = sql<OriginRow>`SELECT purpose AS use, url ${ofCorpus} ORDER BY purpose`;
-
-export function listOrigins(reader: Reader, { caller, corpus }: CorpusKey): Promise<OriginRow[]> {
-  return reader.run(list, { caller, corpus });
-}
+export const listOrigins = all<CorpusKey, OriginRow>`
+  SELECT purpose AS use, url ${ofCorpus} ORDER BY purpose`;
 
 const insert = 'INSERT INTO corpus_origins (caller, corpus, purpose, url)';
 const given = `${insert} VALUES (:caller, :corpus, :use, :url)
@@ -43,31 +41,11 @@ export async function recordOrigin(
   return row?.url ?? url;
 }
 
-const replace = sql`${given} SET url = excluded.url`;
-
 /** A person has accepted another address. */
-export async function replaceOrigin(
-  transaction: Transaction,
-  { caller, corpus, use, url }: OriginKey & { readonly url: string },
-): Promise<void> {
-  await transaction.run(replace, { caller, corpus, use, url });
-}
-
-const forget = sql`DELETE ${ofCorpus} AND purpose = :use`;
+export const replaceOrigin = write<OriginKey & { readonly url: string }>`
+  ${given} SET url = excluded.url`;
 
 /** The next use records its address. */
-export async function forgetOrigin(
-  transaction: Transaction,
-  { caller, corpus, use }: OriginKey,
-): Promise<void> {
-  await transaction.run(forget, { caller, corpus, use });
-}
+export const forgetOrigin = write<OriginKey>`DELETE ${ofCorpus} AND purpose = :use`;
 
-const remove = sql`DELETE ${ofCorpus}`;
-
-export async function deleteOrigins(
-  transaction: Transaction,
-  { caller, corpus }: CorpusKey,
-): Promise<void> {
-  await transaction.run(remove, { caller, corpus });
-}
+export const deleteOrigins = write<CorpusKey>`DELETE ${ofCorpus}`;

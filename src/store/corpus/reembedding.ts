@@ -8,6 +8,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import { getJobById } from '../job/jobs.ts';
 import { growJob } from '../job/moves.ts';
@@ -133,15 +134,7 @@ export async function pruneOldVectors(
   return gone.length;
 }
 
-const pruneAll = sql`
+/** Removes the vectors of a model from the current documents of a corpus. */
+export const pruneVectorsOf = write<CorpusKey & { readonly model: string }>`
   DELETE FROM vectors WHERE model = :model AND generation_id IN (
     SELECT generation_id FROM documents WHERE caller = :caller AND corpus = :corpus)`;
-
-/** Removes the vectors of a model from the current documents of a corpus. */
-export async function pruneVectorsOf(
-  transaction: Transaction,
-  key: CorpusKey & { readonly model: string },
-): Promise<void> {
-  const { caller, corpus, model } = key;
-  await transaction.run(pruneAll, { caller, corpus, model });
-}

@@ -4,6 +4,7 @@
  * found, so that each becomes one item, and their distance from the start.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { getJobById } from '../job/jobs.ts';
 import { growJob } from '../job/moves.ts';
@@ -46,7 +47,6 @@ const ofItem = sql<CrawlRow & { depth: number }>`
 const lockCrawl = sql<CrawlRow>`SELECT * FROM crawls WHERE job_id = :job_id {forUpdate}`;
 const countPages = sql`
   UPDATE crawls SET pages_found = pages_found + :count WHERE job_id = :job_id`;
-const setSite = sql`UPDATE crawls SET site = :site WHERE job_id = :job_id`;
 const putPage = sqlRows({ job_id: 'int', url: 'text', depth: 'int' })<{ url: string }>`
   INSERT INTO crawl_pages (job_id, url, depth)
   SELECT :job_id, :url, :depth {rows} WHERE TRUE
@@ -93,12 +93,8 @@ export async function crawlOf(
 }
 
 /** The start address redirected to another domain: the crawl stays within that one. */
-export async function moveSite(
-  transaction: Transaction,
-  { jobId, site }: { readonly jobId: number; readonly site: string },
-): Promise<void> {
-  await transaction.run(setSite, { job_id: jobId, site });
-}
+export const moveSite = write<{ jobId: number; site: string }>`
+  UPDATE crawls SET site = :site WHERE job_id = :jobId`;
 
 /** Records an address that has no item: the target of a redirect. */
 export async function markKnown(

@@ -2,6 +2,7 @@
 import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { first, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface FetchRow {
@@ -15,24 +16,15 @@ export interface FetchRow {
   readonly body: Uint8Array | null;
 }
 
-const put = sql`
+export const writeFetch = write<FetchRow>`
   INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body)
   VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset, :body)
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
     media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset,
     body = excluded.body`;
-const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
 
-export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {
-  await transaction.run(put, { ...row });
-}
-
-export async function getFetch(
-  reader: Reader,
-  generationId: number,
-): Promise<FetchRow | undefined> {
-  return (await reader.run(get, { generation_id: generationId }))[0];
-}
+export const getFetch = first<number, FetchRow>`
+  SELECT * FROM fetches WHERE generation_id = :generation_id`;
 
 /** A failed or canceled item may be retried, and then needs its source. */
 const sweepOf = (
@@ -75,38 +67,31 @@ export async function pruneFetches(transaction: Transaction, limit: number): Pro
   return pruned;
 }
 
-const used = sql<{ blob_key: string }>`
-  SELECT DISTINCT blob_key FROM fetches WHERE blob_key {amongKeys}`;
-/** An upload is its item's only source until the item is done. */
-const uploaded = sql<{ body: string }>`
-  SELECT DISTINCT inputs.body FROM inputs JOIN items ON items.id = inputs.item_id
-  WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> '${place.done}'`;
-/** Outputs of batch tasks: whole, and by line until each item has used its own. */
-const outputs = sql<{ output_key: string }>`
-  SELECT DISTINCT output_key FROM batch_tasks WHERE output_key {amongKeys}`;
-const answers = sql<{ result_key: string }>`
-  SELECT DISTINCT result_key FROM batch_lines WHERE result_key {amongKeys}`;
+/** Every new use of blobs must be added here, or its bytes are swept. */
+const uses = [
+  sql<{ key: string }>`SELECT DISTINCT blob_key AS key FROM fetches WHERE blob_key {amongKeys}`,
+  // An upload is its item's only source until the item is done.
+  sql<{ key: string }>`
+    SELECT DISTINCT inputs.body AS key FROM inputs JOIN items ON items.id = inputs.item_id
+    WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> '${place.done}'`,
+  // Outputs of batch tasks: whole, and by line until each item has used its own.
+  sql<{ key: string }>`
+    SELECT DISTINCT output_key AS key FROM batch_tasks WHERE output_key {amongKeys}`,
+  sql<{ key: string }>`
+    SELECT DISTINCT result_key AS key FROM batch_lines WHERE result_key {amongKeys}`,
+];
 
-/**
- * The blobs that something refers to. Every new use of blobs must be added here, or its bytes are
- * swept.
- */
+/** The blobs that something refers to. */
 export async function usedBlobs(
   reader: Reader,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (keys.length === 0) return new Set();
-  const named = { keys: JSON.stringify(keys) };
-  const fetched = await reader.run(used, named);
-  const inputs = await reader.run(uploaded, named);
-  const written = await reader.run(outputs, named);
-  const brought = await reader.run(answers, named);
-  return new Set([
-    ...fetched.map(({ blob_key }) => blob_key),
-    ...inputs.map(({ body }) => body),
-    ...written.map(({ output_key }) => output_key),
-    ...brought.map(({ result_key }) => result_key),
-  ]);
+  const used = new Set<string>();
+  if (keys.length === 0) return used;
+  for (const use of uses) {
+    for (const { key } of await reader.run(use, { keys: JSON.stringify(keys) })) used.add(key);
+  }
+  return used;
 }
 
 type SweepCursor = 'fetches' | 'inputs' | 'blobs';

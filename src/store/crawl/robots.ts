@@ -1,6 +1,4 @@
-/** The last robots.txt response of each origin. */
-import type { Reader, Transaction } from '../driver/database.ts';
-import { sql } from '../driver/statement.ts';
+import { first, write } from '../driver/query.ts';
 
 export interface RobotsRow {
   readonly origin: string;
@@ -9,18 +7,11 @@ export interface RobotsRow {
   readonly fetched_at: number;
 }
 
-const get = sql<RobotsRow>`SELECT * FROM robots WHERE origin = :origin`;
-const put = sql`
+export const getRobots = first<string, RobotsRow>`SELECT * FROM robots WHERE origin = :origin`;
+
+export const writeRobots = write<RobotsRow>`
   INSERT INTO robots (origin, status, body, fetched_at)
   VALUES (:origin, :status, :body, :fetched_at)
   ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
     fetched_at = excluded.fetched_at
   WHERE excluded.fetched_at >= robots.fetched_at`;
-
-export async function getRobots(reader: Reader, origin: string): Promise<RobotsRow | undefined> {
-  return (await reader.run(get, { origin }))[0];
-}
-
-export async function writeRobots(transaction: Transaction, row: RobotsRow): Promise<void> {
-  await transaction.run(put, { ...row });
-}

@@ -1,15 +1,9 @@
 /** Cursors of log readers and sweeps: a name and a number. */
-import type { Reader, Transaction } from '../driver/database.ts';
+import type { Reader } from '../driver/database.ts';
+import { write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 const get = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const set = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
-const raise = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)`;
-const forget = sql`DELETE FROM cursors WHERE name = :name`;
 
 export interface Cursor {
   readonly name: string;
@@ -21,15 +15,13 @@ export async function readCursor(reader: Reader, name: string): Promise<number |
   return (await reader.run(get, { name }))[0]?.seq;
 }
 
-export async function setCursor(transaction: Transaction, cursor: Cursor): Promise<void> {
-  await transaction.run(set, { ...cursor });
-}
+export const setCursor = write<Cursor>`
+  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
+  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
 
 /** Never moves back, even for a late writer. */
-export async function raiseCursor(transaction: Transaction, cursor: Cursor): Promise<void> {
-  await transaction.run(raise, { ...cursor });
-}
+export const raiseCursor = write<Cursor>`
+  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
+  ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)`;
 
-export async function forgetCursor(transaction: Transaction, name: string): Promise<void> {
-  await transaction.run(forget, { name });
-}
+export const forgetCursor = write<string>`DELETE FROM cursors WHERE name = :name`;

@@ -4,6 +4,7 @@
  */
 import type { EventKind } from '../../observe/event.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, count, first, write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import type { JobRow } from '../job/jobs.ts';
 
@@ -86,54 +87,32 @@ export async function insertDeliveries(
   await transaction.each(insert, rows);
 }
 
-const take = sql<DeliveryRow>`
+/** Takes due deliveries and postpones them until the given time. */
+export const takeDue = all<{ now: number; until: number; limit: number }, DeliveryRow, Transaction>`
   UPDATE deliveries SET due_at = :until, attempt = attempt + 1, tried_at = :now
   WHERE key IN (SELECT key FROM deliveries WHERE due_at <= :now ORDER BY due_at LIMIT :limit
     {skipLocked})
   RETURNING *`;
 
-/** Takes due deliveries and postpones them until the given time. */
-export function takeDue(
-  transaction: Transaction,
-  due: { now: number; until: number; limit: number },
-): Promise<DeliveryRow[]> {
-  return transaction.run(take, due);
-}
-
-const settle = sql`
+/** Records how a try ended, unless another one has begun since. */
+export const settleDelivery = write<
+  Pick<DeliveryRow, 'key' | 'attempt' | 'due_at' | 'status' | 'error' | 'is_delivered'>
+>`
   UPDATE deliveries SET due_at = :due_at, status = :status, error = :error,
     is_delivered = :is_delivered
   WHERE key = :key AND attempt = :attempt`;
 
-/** Records how a try ended, unless another one has begun since. */
-export async function settleDelivery(
-  transaction: Transaction,
-  row: Pick<DeliveryRow, 'key' | 'attempt' | 'due_at' | 'status' | 'error' | 'is_delivered'>,
-): Promise<void> {
-  await transaction.run(settle, { ...row });
-}
-
-const again = sql<DeliveryRow>`
+/** Makes a delivery due again, as if it had not been tried. */
+export const replayDelivery = first<
+  { key: string; job_id: number; now: number },
+  DeliveryRow,
+  Transaction
+>`
   UPDATE deliveries SET due_at = :now, attempt = 0, is_delivered = 0
   WHERE key = :key AND job_id = :job_id RETURNING *`;
 
-/** Makes a delivery due again, as if it had not been tried. */
-export async function replayDelivery(
-  transaction: Transaction,
-  delivery: { key: string; job_id: number; now: number },
-): Promise<DeliveryRow | undefined> {
-  return (await transaction.run(again, delivery))[0];
-}
-
-const ofJob = sql<DeliveryRow>`
+export const listDeliveries = all<{ job_id: number; after: number; limit: number }, DeliveryRow>`
   SELECT * FROM deliveries WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
-
-export function listDeliveries(
-  reader: Reader,
-  page: { job_id: number; after: number; limit: number },
-): Promise<DeliveryRow[]> {
-  return reader.run(ofJob, page);
-}
 
 const nextDue = sql<{ due_at: number | null }>`SELECT MIN(due_at) AS due_at FROM deliveries`;
 
@@ -166,16 +145,9 @@ export async function countDeliveries(
   return { waiting: Number(waiting), retrying: Number(retrying), failed: Number(failed) };
 }
 
-const prune = sql<{ key: string }>`
+/** Removes deliveries that ended before a time. Returns how many. */
+export const pruneDeliveries = count<{ before: number; limit: number }>`
   DELETE FROM deliveries WHERE key IN (
     SELECT key FROM deliveries WHERE created_at < :before AND due_at IS NULL
     ORDER BY created_at LIMIT :limit)
   RETURNING key`;
-
-/** Removes deliveries that ended before a time. Returns how many. */
-export async function pruneDeliveries(
-  transaction: Transaction,
-  page: { before: number; limit: number },
-): Promise<number> {
-  return (await transaction.run(prune, page)).length;
-}

@@ -3,7 +3,11 @@
  * means that a generation is completely in a sink.
  */
 
+import type { CorpusSettings } from '../corpus/settings.ts';
+import type { ChunkRow } from '../document/chunks.ts';
+import type { DocumentRow } from '../document/documents.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, first } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
 
@@ -27,11 +31,7 @@ export async function recordDeliveries(
 ): Promise<void> {
   await transaction.each(
     insertDelivery,
-    deliveries.map(({ generationId, sink, model }) => ({
-      generation_id: generationId,
-      sink,
-      model,
-    })),
+    deliveries.map(({ generationId, ...rest }) => ({ generation_id: generationId, ...rest })),
   );
 }
 
@@ -100,43 +100,24 @@ export async function listSinkChanges(
   });
 }
 
-export interface SinkDocumentRow {
-  readonly id: string;
-  readonly caller: string;
-  readonly corpus: string;
-  readonly source: string;
-  readonly title: string | null;
-  readonly language: string | null;
-  readonly generation_id: number;
-  readonly as_of: number;
-  readonly model: string | null;
-  readonly next_model: string | null;
-}
+type SinkColumns = 'id' | 'caller' | 'corpus' | 'source' | 'title' | 'language';
+
+export type SinkDocumentRow = Pick<DocumentRow, SinkColumns | 'generation_id' | 'as_of'> &
+  Pick<CorpusSettings, 'model' | 'next_model'>;
 
 const sinkDocument = `SELECT documents.id, documents.caller, documents.corpus, documents.source,
     documents.title, documents.language, documents.generation_id, documents.as_of,
     corpus_settings.model, corpus_settings.next_model
   FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
     AND corpus_settings.corpus = documents.corpus`;
-const oneSinkDocument = sql<SinkDocumentRow>`${sinkDocument} WHERE documents.id = :id`;
-const pageOfSinkDocuments = sql<SinkDocumentRow>`
-  ${sinkDocument} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
 /** A document with the current models of its corpus. */
-export async function getSinkDocument(
-  reader: Reader,
-  id: string,
-): Promise<SinkDocumentRow | undefined> {
-  return (await reader.run(oneSinkDocument, { id }))[0];
-}
+export const getSinkDocument = first<string, SinkDocumentRow>`
+  ${sinkDocument} WHERE documents.id = :id`;
 
 /** All documents of all corpora, in pages. */
-export function listSinkDocuments(
-  reader: Reader,
-  page: { after: string; limit: number },
-): Promise<SinkDocumentRow[]> {
-  return reader.run(pageOfSinkDocuments, page);
-}
+export const listSinkDocuments = all<{ after: string; limit: number }, SinkDocumentRow>`
+  ${sinkDocument} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
 const tombstone = sql<{ as_of: number }>`
   SELECT as_of FROM tombstones WHERE document_id = :id`;
@@ -148,11 +129,6 @@ export async function buriedUpTo(reader: Reader, documentId: string): Promise<nu
 
 const models = sql<{ corpus: string; model: string | null; next_model: string | null }>`
   SELECT DISTINCT corpus, model, next_model FROM corpus_settings`;
-const sizes = sql<DeliveredSize>`
-  SELECT documents.corpus, sink_deliveries.model, COUNT(*) AS documents,
-    CAST(SUM(documents.chunk_count) AS {int}) AS chunks
-  FROM sink_deliveries JOIN documents ON documents.generation_id = sink_deliveries.generation_id
-  WHERE sink_deliveries.sink = :sink GROUP BY documents.corpus, sink_deliveries.model`;
 
 export interface DeliveredSize {
   readonly corpus: string;
@@ -162,9 +138,11 @@ export interface DeliveredSize {
 }
 
 /** How much of the current content of each corpus was delivered to a sink. */
-export function listDeliveredSizes(reader: Reader, sink: string): Promise<DeliveredSize[]> {
-  return reader.run(sizes, { sink });
-}
+export const listDeliveredSizes = all<string, DeliveredSize>`
+  SELECT documents.corpus, sink_deliveries.model, COUNT(*) AS documents,
+    CAST(SUM(documents.chunk_count) AS {int}) AS chunks
+  FROM sink_deliveries JOIN documents ON documents.generation_id = sink_deliveries.generation_id
+  WHERE sink_deliveries.sink = :sink GROUP BY documents.corpus, sink_deliveries.model`;
 
 /** Every corpus with its current model and its next one. */
 export async function listCorpusModels(
@@ -176,29 +154,20 @@ export async function listCorpusModels(
   );
 }
 
-export interface VectorChunkRow {
-  readonly ordinal: number;
-  readonly key: string;
-  readonly heading: string;
-  readonly text: string;
+export interface VectorChunkRow extends Pick<ChunkRow, 'ordinal' | 'key' | 'heading' | 'text'> {
   readonly vector: Uint8Array | null;
 }
 
-const chunkPage = sql<VectorChunkRow>`
+/** The chunks of a generation with their vectors of a model, in pages. */
+export const listVectorChunks = all<
+  { generationId: number; model: string; after: number; limit: number },
+  VectorChunkRow
+>`
   SELECT chunks.ordinal, chunks.key, chunks.heading, chunks.text, vectors.vector
   FROM chunks LEFT JOIN vectors ON vectors.generation_id = chunks.generation_id
     AND vectors.ordinal = chunks.ordinal AND vectors.model = :model
-  WHERE chunks.generation_id = :generation_id AND chunks.ordinal > :after
+  WHERE chunks.generation_id = :generationId AND chunks.ordinal > :after
   ORDER BY chunks.ordinal LIMIT :limit`;
-
-/** The chunks of a generation with their vectors of a model, in pages. */
-export function listVectorChunks(
-  reader: Reader,
-  page: { generationId: number; model: string; after: number; limit: number },
-): Promise<VectorChunkRow[]> {
-  const { generationId, model, after, limit } = page;
-  return reader.run(chunkPage, { generation_id: generationId, model, after, limit });
-}
 
 interface EntityRow {
   readonly ordinal: number;
@@ -211,18 +180,12 @@ interface EntityRow {
 const entities = sql<EntityRow>`
   SELECT ordinal, kind, name, aliases, mentions FROM entities
   WHERE generation_id = :generation_id ORDER BY ordinal`;
-const relations = sql<{ one: number; other: number; weight: number }>`
-  SELECT one, other, weight FROM entity_relations
-  WHERE generation_id = :generation_id ORDER BY one, other`;
 
 export async function listSinkEntities(reader: Reader, generationId: number) {
   const rows = await reader.run(entities, { generation_id: generationId });
   return rows.map((row) => ({ ...row, aliases: JSON.parse(row.aliases) as string[] }));
 }
 
-export function listSinkRelations(
-  reader: Reader,
-  generationId: number,
-): Promise<{ one: number; other: number; weight: number }[]> {
-  return reader.run(relations, { generation_id: generationId });
-}
+export const listSinkRelations = all<number, { one: number; other: number; weight: number }>`
+  SELECT one, other, weight FROM entity_relations
+  WHERE generation_id = :generation_id ORDER BY one, other`;

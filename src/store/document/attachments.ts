@@ -10,6 +10,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { attachmentSource } from '../../kernel/name/attachment.ts';
 import { type FetchRow, listSameBytes, writeFetch } from '../crawl/fetches.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { first } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { getJobById } from '../job/jobs.ts';
 import { growJob } from '../job/moves.ts';
@@ -45,8 +46,6 @@ export interface AttachmentRow {
   readonly as_of: number;
 }
 
-const byDocument = sql<AttachmentRow>`
-  SELECT * FROM attachments WHERE document_id = :document_id`;
 const newerOfMail = sql<{ document_id: string }>`
   SELECT document_id FROM attachments WHERE mail_id = :mail_id AND as_of > :as_of LIMIT 1`;
 const countOthers = sql<{ count: number }>`
@@ -72,12 +71,8 @@ const put = sqlRows({
   RETURNING document_id`;
 
 /** Undefined: the document is not an attachment. */
-export async function getAttachment(
-  reader: Reader,
-  documentId: string,
-): Promise<AttachmentRow | undefined> {
-  return (await reader.run(byDocument, { document_id: documentId }))[0];
-}
+export const getAttachment = first<string, AttachmentRow>`
+  SELECT * FROM attachments WHERE document_id = :document_id`;
 
 interface Addition {
   readonly mail: MailItem;

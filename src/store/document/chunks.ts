@@ -1,6 +1,7 @@
 /** Chunks with their vectors and search rows, all keyed by their generation. */
 import { hash } from 'node:crypto';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface NewChunk {
@@ -121,12 +122,8 @@ export async function countModels(
   return new Map(rows.map(({ model, count }) => [model, count]));
 }
 
-const ofGeneration = sql<ChunkRow>`
+export const listChunks = all<number, ChunkRow>`
   SELECT * FROM chunks WHERE generation_id = :generation_id ORDER BY ordinal`;
-
-export function listChunks(reader: Reader, generationId: number): Promise<ChunkRow[]> {
-  return reader.run(ofGeneration, { generation_id: generationId });
-}
 
 const ofIndexed = `FROM chunks JOIN documents ON documents.id = chunks.document_id
     AND documents.generation_id = chunks.generation_id

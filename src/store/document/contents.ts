@@ -4,16 +4,13 @@
  */
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
+import { all } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
+import type { ChunkRow } from './chunks.ts';
+import type { DocumentRow } from './documents.ts';
 
 /** The event kinds that change which chunks are current. */
 export const contentKinds = "('generation_flipped', 'document_deleted', 'corpus_deleted')";
-
-interface ChangeRow {
-  readonly seq: number;
-  readonly kind: string;
-  readonly detail: string | null;
-}
 
 export interface Change {
   readonly seq: number;
@@ -21,8 +18,8 @@ export interface Change {
   readonly documentId: string | undefined;
 }
 
-const changes = sql<ChangeRow>`
-  SELECT seq, kind, detail FROM events WHERE seq > :after AND kind IN ${contentKinds}
+const changes = sql<{ seq: number; detail: string | null }>`
+  SELECT seq, detail FROM events WHERE seq > :after AND kind IN ${contentKinds}
   ORDER BY seq LIMIT :limit`;
 
 /** What has changed after an event, in any corpus. */
@@ -37,27 +34,19 @@ export async function listChanges(
   }));
 }
 
-export interface CurrentRow {
-  readonly id: string;
-  readonly generation_id: number;
-  readonly chunk_count: number;
-  readonly title: string | null;
-}
+export type CurrentRow = Pick<DocumentRow, 'id' | 'generation_id' | 'chunk_count' | 'title'>;
 
 const columns = 'id, generation_id, chunk_count, title';
-const ofCorpus = sql<CurrentRow>`
-  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
-  ORDER BY id LIMIT :limit`;
 const amongDocuments = sql<CurrentRow>`
   SELECT ${columns} FROM documents
   WHERE id {amongKeys} AND corpus = :corpus AND caller = :caller ORDER BY id`;
 
-export function listCurrent(
-  reader: Reader,
-  page: { caller: string; corpus: string; after: string; limit: number },
-): Promise<CurrentRow[]> {
-  return reader.run(ofCorpus, page);
-}
+export const listCurrent = all<
+  { caller: string; corpus: string; after: string; limit: number },
+  CurrentRow
+>`
+  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
+  ORDER BY id LIMIT :limit`;
 
 /** The subset of the documents that is in the corpus. */
 export function getCurrent(
@@ -111,12 +100,7 @@ export function listVectors(
   return reader.run(joinedVectors[reader.dialect.name], { model, dimensions, ids });
 }
 
-export interface GenerationTextRow {
-  readonly generation_id: number;
-  readonly ordinal: number;
-  readonly heading: string;
-  readonly text: string;
-}
+export type GenerationTextRow = Pick<ChunkRow, 'generation_id' | 'ordinal' | 'heading' | 'text'>;
 
 const textsOf = sql<GenerationTextRow>`
   SELECT generation_id, ordinal, heading, text FROM chunks

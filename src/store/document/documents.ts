@@ -9,6 +9,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { first, hits, write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface DocumentRow {
@@ -38,7 +39,6 @@ export function documentIdOf(caller: string, corpus: string, source: string): st
   return hash('sha256', `${caller}\0${corpus}\0${source}`).slice(0, 32);
 }
 
-const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
 /** A literal, not a parameter: only then is the index used. */
 export const partlyRead = `documents.kept_share < ${partlyReadBelow}`;
 const ofCorpus = (chosen: string) => sql<DocumentRow & { readonly meta: string | null }>`
@@ -62,9 +62,7 @@ export interface CorpusRow {
   readonly updated_at: number | null;
 }
 
-export async function getDocument(reader: Reader, id: string): Promise<DocumentRow | undefined> {
-  return (await reader.run(byId, { id }))[0];
-}
+export const getDocument = first<string, DocumentRow>`SELECT * FROM documents WHERE id = :id`;
 
 /** Metadata of a document: author, date, canonical address, pages, warnings. */
 export type Meta = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -101,11 +99,7 @@ export async function getMeta(
   return row ? JSON.parse(row.meta) : {};
 }
 
-const corpusByName = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :name`;
-
-export async function hasCorpus(reader: Reader, name: string): Promise<boolean> {
-  return (await reader.run(corpusByName, { name })).length > 0;
-}
+export const hasCorpus = hits<string>`SELECT name FROM corpora WHERE name = :name`;
 
 const holdCorpus = sql<{ name: string }>`
   SELECT name FROM corpora WHERE name = :name {forShare}`;
@@ -124,32 +118,21 @@ export async function ensureCorpus(
   throw new Failure('store_busy', `the corpus ${name} is being deleted`);
 }
 
-const lockCorpusRow = sql`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
-
 /** Waits for open submissions to the corpus and blocks new ones until the commit. */
-export async function lockCorpus(transaction: Transaction, name: string): Promise<void> {
-  await transaction.run(lockCorpusRow, { name });
-}
+export const lockCorpus = write<string>`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
 
-const removeCorpus = sql<{ name: string }>`
+/** Removes a corpus that has no documents left and no submission in progress. */
+export const deleteCorpus = hits<string, Transaction>`
   DELETE FROM corpora WHERE name = :name
     AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name)
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.ended_at IS NULL AND (jobs.corpus = :name
       OR substr(jobs.corpus, 1, length(:name) + 1) = :name || '@'))
   RETURNING name`;
 
-/** Removes a corpus that has no documents left and no submission in progress. */
-export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
-  return (await transaction.run(removeCorpus, { name })).length > 0;
-}
-
-export interface TextRow {
-  readonly generation_id: number;
+export interface TextRow
+  extends Pick<DocumentRow, 'generation_id' | 'title' | 'language' | 'content_hash'> {
   readonly document_id: string;
-  readonly title: string | null;
-  readonly language: string | null;
   readonly body: string;
-  readonly content_hash: string;
   /** JSON of `Meta`. */
   readonly meta: string;
 }
@@ -160,7 +143,6 @@ const putText = sql`
   VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta, :now)
   ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
     body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta`;
-const textOf = sql<TextRow>`SELECT * FROM texts WHERE generation_id = :generation_id`;
 
 export async function writeText(
   transaction: Transaction,
@@ -170,9 +152,8 @@ export async function writeText(
   await transaction.run(putText, { ...text, now });
 }
 
-export async function getText(reader: Reader, generationId: number): Promise<TextRow | undefined> {
-  return (await reader.run(textOf, { generation_id: generationId }))[0];
-}
+export const getText = first<number, TextRow>`
+  SELECT * FROM texts WHERE generation_id = :generation_id`;
 
 /** The generation of a newer submission is never replaced by a slower, older one. */
 const flipRow = sql<{ generation: number }>`
@@ -188,19 +169,9 @@ const flipRow = sql<{ generation: number }>`
   WHERE excluded.as_of > documents.as_of
   RETURNING generation`;
 
-export interface Flip {
-  readonly id: string;
-  readonly caller: string;
-  readonly corpus: string;
-  readonly source: string;
-  readonly title: string | null;
-  readonly language: string | null;
-  readonly generation_id: number;
-  readonly content_hash: string;
-  readonly chunk_count: number;
-  readonly text_bytes: number;
+export type Flip = Omit<DocumentRow, 'generation' | 'as_of' | 'created_at' | 'updated_at'> & {
   readonly kept_share: number;
-}
+};
 
 const newerThan = sql<{ id: string }>`
   SELECT id FROM documents WHERE id = :id AND as_of > :item_id
@@ -221,21 +192,15 @@ export async function flip(
   return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
 }
 
-const confirmRow = sql<{ id: string }>`
-  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
-  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
 const measureRow = sql<{ generation_id: number }>`
   UPDATE documents SET kept_share = :kept_share
   WHERE id = :id AND content_hash = :content_hash AND as_of = :as_of RETURNING generation_id`;
 const measureText = sql`UPDATE texts SET meta = :meta WHERE generation_id = :generation_id`;
 
 /** A submission found its content to be the current one. False: it no longer is. */
-export async function confirm(
-  transaction: Transaction,
-  row: { id: string; content_hash: string; as_of: number },
-): Promise<boolean> {
-  return (await transaction.run(confirmRow, row)).length > 0;
-}
+export const confirm = hits<{ id: string; content_hash: string; as_of: number }, Transaction>`
+  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
+  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
 
 /**
  * The confirming submission kept the same text, but another share of its source. Changes nothing if

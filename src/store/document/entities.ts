@@ -4,6 +4,7 @@
  * chunks.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface NewEntity {
@@ -44,24 +45,17 @@ export async function insertEntities(
 ): Promise<void> {
   await transaction.each(
     insertEntity,
-    found.entities.map(({ kind, name, mentions, aliases, places }, ordinal) => ({
+    found.entities.map(({ aliases, places, ...entity }, ordinal) => ({
+      ...entity,
       generation_id: generationId,
       ordinal,
-      kind,
-      name,
-      mentions,
       aliases: JSON.stringify(aliases),
       places: JSON.stringify(places.flatMap(({ start, end }) => [start, end - start])),
     })),
   );
   await transaction.each(
     insertRelation,
-    found.relations.map(({ one, other, weight }) => ({
-      generation_id: generationId,
-      one,
-      other,
-      weight,
-    })),
+    found.relations.map((relation) => ({ ...relation, generation_id: generationId })),
   );
 }
 
@@ -83,14 +77,12 @@ export interface EntityRow {
 const current = `documents JOIN entities ON entities.generation_id = documents.generation_id
   WHERE documents.corpus = :corpus AND documents.caller = :caller`;
 const order = 'ORDER BY mentions DESC, documents DESC, kind, name LIMIT :limit';
-const ofCorpus = sql<EntityRow>`
+const entitiesWith = (filter: string) => sql<EntityRow>`
   SELECT entities.kind, entities.name, CAST(SUM(entities.mentions) AS {int}) AS mentions,
-    COUNT(*) AS documents FROM ${current}
+    COUNT(*) AS documents FROM ${current} ${filter}
   GROUP BY entities.kind, entities.name ${order}`;
-const ofCorpusByKind = sql<EntityRow>`
-  SELECT entities.kind, entities.name, CAST(SUM(entities.mentions) AS {int}) AS mentions,
-    COUNT(*) AS documents FROM ${current} AND entities.kind = :kind
-  GROUP BY entities.kind, entities.name ${order}`;
+const ofCorpus = entitiesWith('');
+const ofCorpusByKind = entitiesWith('AND entities.kind = :kind');
 
 /** The entities of a corpus, most mentioned first. */
 export function listEntities(reader: Reader, filter: EntityFilter): Promise<EntityRow[]> {
@@ -145,7 +137,11 @@ export interface RelatedRow {
   readonly documents: number;
 }
 
-const relatedTo = sql<RelatedRow>`
+/** Entities mentioned together with an entity, most frequent first. */
+export const listRelated = all<
+  { caller: string; corpus: string; name: string; limit: number },
+  RelatedRow
+>`
   SELECT partner.kind, partner.name, CAST(SUM(entity_relations.weight) AS {int}) AS weight,
     COUNT(*) AS documents
   FROM documents
@@ -157,11 +153,3 @@ const relatedTo = sql<RelatedRow>`
   WHERE documents.corpus = :corpus AND documents.caller = :caller AND entities.name = :name
   GROUP BY partner.kind, partner.name
   ORDER BY weight DESC, documents DESC, partner.kind, partner.name LIMIT :limit`;
-
-/** Entities mentioned together with an entity, most frequent first. */
-export function listRelated(
-  reader: Reader,
-  filter: { caller: string; corpus: string; name: string; limit: number },
-): Promise<RelatedRow[]> {
-  return reader.run(relatedTo, filter);
-}

@@ -1,10 +1,4 @@
-/**
- * The HTTP validators of a page when it was last read. They describe the document's content only
- * while the item that read it is the newest that made or confirmed that content (`as_of`): a page
- * that was read but could not be used must be read again, regardless of its version.
- */
-import type { Reader, Transaction } from '../driver/database.ts';
-import { sql } from '../driver/statement.ts';
+import { first, write } from '../driver/query.ts';
 
 export interface ValidatorsRow {
   readonly document_id: string;
@@ -16,25 +10,15 @@ export interface ValidatorsRow {
   readonly fetched_at: number;
 }
 
-const current = sql<ValidatorsRow & { content_hash: string }>`
+/** The validators of the document's current content, and the hash of that content. */
+export const currentValidators = first<string, ValidatorsRow & { readonly content_hash: string }>`
   SELECT validators.*, documents.content_hash FROM validators
   JOIN documents ON documents.id = validators.document_id AND documents.as_of = validators.as_of
   WHERE validators.document_id = :document_id`;
-const put = sql`
+
+export const writeValidators = write<ValidatorsRow>`
   INSERT INTO validators (document_id, as_of, url, etag, last_modified, fetched_at)
   VALUES (:document_id, :as_of, :url, :etag, :last_modified, :fetched_at)
   ON CONFLICT (document_id) DO UPDATE SET as_of = excluded.as_of, url = excluded.url,
     etag = excluded.etag, last_modified = excluded.last_modified, fetched_at = excluded.fetched_at
   WHERE excluded.as_of >= validators.as_of`;
-
-/** The validators of the document's current content, and the hash of that content. */
-export async function currentValidators(
-  reader: Reader,
-  documentId: string,
-): Promise<(ValidatorsRow & { readonly content_hash: string }) | undefined> {
-  return (await reader.run(current, { document_id: documentId }))[0];
-}
-
-export async function writeValidators(transaction: Transaction, row: ValidatorsRow): Promise<void> {
-  await transaction.run(put, { ...row });
-}

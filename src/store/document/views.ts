@@ -2,43 +2,23 @@
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { buriedUpTo } from '../delivery/sinks.ts';
 import type { Reader } from '../driver/database.ts';
+import { all, first } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import type { ItemRow } from '../item/items.ts';
 import type { ChunkRow } from './chunks.ts';
 import { type CorpusRow, partlyRead } from './documents.ts';
 import type { ValidatorsRow } from './validators.ts';
 
-const chunksOf = sql<ChunkRow>`
+export const listChunks = all<{ generation_id: number; after: number; limit: number }, ChunkRow>`
   SELECT * FROM chunks WHERE generation_id = :generation_id AND ordinal > :after
   ORDER BY ordinal LIMIT :limit`;
 
-export function listChunks(
-  reader: Reader,
-  page: { generation_id: number; after: number; limit: number },
-): Promise<ChunkRow[]> {
-  return reader.run(chunksOf, page);
-}
-
-const chunkByKey = sql<ChunkRow>`
+export const getChunk = first<{ generation_id: number; key: string }, ChunkRow>`
   SELECT * FROM chunks WHERE generation_id = :generation_id AND key = :key LIMIT 1`;
 
-export async function getChunk(
-  reader: Reader,
-  place: { generation_id: number; key: string },
-): Promise<ChunkRow | undefined> {
-  return (await reader.run(chunkByKey, place))[0];
-}
-
-const newestItem = sql<ItemRow>`
-  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
-
 /** The newest submission of a document. */
-export async function getNewestItem(
-  reader: Reader,
-  documentId: string,
-): Promise<ItemRow | undefined> {
-  return (await reader.run(newestItem, { document_id: documentId }))[0];
-}
+export const getNewestItem = first<string, ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
 
 /** Whether the document was deleted after its newest submission. */
 export async function isDeleted(
@@ -48,15 +28,8 @@ export async function isDeleted(
   return (await buriedUpTo(reader, document.documentId)) >= document.newestItemId;
 }
 
-const validatorsOf = sql<ValidatorsRow>`
+export const getValidators = first<string, ValidatorsRow>`
   SELECT * FROM validators WHERE document_id = :document_id`;
-
-export async function getValidators(
-  reader: Reader,
-  documentId: string,
-): Promise<ValidatorsRow | undefined> {
-  return (await reader.run(validatorsOf, { document_id: documentId }))[0];
-}
 
 /**
  * A corpus is in a caller's namespace if it contains a document of that namespace, or a job of any
@@ -105,17 +78,10 @@ export function listCorpora(
   return reader.run(ownCorpora, page);
 }
 
-const runsOf = sql<ItemRow>`
+/** The items of a document, newest first. A generation is removed once the next one is current. */
+export const listRuns = all<{ document_id: string; before: number; limit: number }, ItemRow>`
   SELECT * FROM items WHERE document_id = :document_id AND id < :before
   ORDER BY id DESC LIMIT :limit`;
-
-/** The items of a document, newest first. A generation is removed once the next one is current. */
-export function listRuns(
-  reader: Reader,
-  page: { readonly document_id: string; readonly before: number; readonly limit: number },
-): Promise<ItemRow[]> {
-  return reader.run(runsOf, { ...page });
-}
 
 const partlyReadByJob = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM documents JOIN items ON items.id = documents.as_of

@@ -96,7 +96,7 @@ export function compileRows(
 }
 
 // Not after a colon or a letter, so that a cast (`::text`) or a time (`12:30`) is left alone.
-const parameter = /(^|[^:\w]):([a-z_]+)/g;
+const parameter = /(^|[^:\w]):([a-zA-Z_]+)/g;
 const returning = /\bRETURNING\b|^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
 
 function withFacts(text: string, dialect: Dialect): string {

@@ -7,6 +7,7 @@
 import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { all, count, first, hits, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface NewHandoff {
@@ -87,36 +88,23 @@ export async function listHandoffStates(
   return keys.length === 0 ? [] : reader.run(handoffStates, { keys: JSON.stringify(keys) });
 }
 
-const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_key: string }>`
+/** Requests of a stage that wait for a worker, oldest first. */
+export const listUnbegun = all<
+  { stage: string; after: number; limit: number },
+  { id: number; key: string; epoch: number; kind: string; job_key: string }
+>`
   SELECT id, key, epoch, kind,
     (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key
   FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
   ORDER BY id LIMIT :limit`;
 
-/** Requests of a stage that wait for a worker, oldest first. */
-export function listUnbegun(reader: Reader, page: { stage: string; after: number; limit: number }) {
-  return reader.run(unbegun, page);
-}
-
-const lockRow = sql<HandoffRow>`SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
-const lockOpen = sql<HandoffRow>`
-  SELECT ${row} FROM handoffs WHERE job_id = :job_id AND stage = :stage AND answered_at IS NULL
-  ORDER BY created_at, id LIMIT 8 {forUpdate}`;
-
-export async function lockHandoff(
-  transaction: Transaction,
-  key: string,
-): Promise<HandoffRow | undefined> {
-  return (await transaction.run(lockRow, { key }))[0];
-}
+export const lockHandoff = first<string, HandoffRow, Transaction>`
+  SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
 
 /** The first unanswered requests of a job in a stage: enough to distinguish one from several. */
-export function lockOpenHandoffs(
-  transaction: Transaction,
-  { jobId, stage }: { jobId: number; stage: string },
-): Promise<HandoffRow[]> {
-  return transaction.run(lockOpen, { job_id: jobId, stage });
-}
+export const lockOpenHandoffs = all<{ jobId: number; stage: string }, HandoffRow, Transaction>`
+  SELECT ${row} FROM handoffs WHERE job_id = :jobId AND stage = :stage AND answered_at IS NULL
+  ORDER BY created_at, id LIMIT 8 {forUpdate}`;
 
 const begunColumns = 'epoch, request, request_bytes';
 
@@ -161,18 +149,11 @@ const newline = '\n';
 /** A recorded message can be replayed for a few minutes, in which few workers get a request. */
 const pastWorkersMax = 50;
 
-const beatRow = sql<{ key: string }>`
+/** False: the worker was given up, or the response is no longer needed. */
+export const beatHandoff = hits<{ key: string; epoch: number; now: number }, Transaction>`
   UPDATE handoffs SET beat_at = :now
   WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
   RETURNING key`;
-
-/** False: the worker was given up, or the response is no longer needed. */
-export async function beatHandoff(
-  transaction: Transaction,
-  beat: { key: string; epoch: number; now: number },
-): Promise<boolean> {
-  return (await transaction.run(beatRow, beat)).length > 0;
-}
 
 const releaseRow = sql<{ epoch: number; deaths: number }>`
   UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died,
@@ -197,27 +178,19 @@ export async function readRequest(reader: Reader, key: string): Promise<string> 
   return (await reader.run(requestOf, { key }))[0]?.request ?? '{}';
 }
 
-const answerRow = sql`
+export const answerHandoff = write<{
+  key: string;
+  answer: string;
+  bytes: Uint8Array | null;
+  now: number;
+}>`
   UPDATE handoffs SET answer = :answer, answer_bytes = :bytes, answered_at = :now,
     request_bytes = NULL
   WHERE key = :key`;
 
-export async function answerHandoff(
-  transaction: Transaction,
-  answer: { key: string; answer: string; bytes: Uint8Array | null; now: number },
-): Promise<void> {
-  await transaction.run(answerRow, answer);
-}
-
-const answerOf = sql<{ answer: string; answer_bytes: Uint8Array | null }>`
+export const readAnswer = first<string, { answer: string; answer_bytes: Uint8Array | null }>`
   SELECT answer, answer_bytes FROM handoffs WHERE key = :key AND answered_at IS NOT NULL`;
 
-export async function readAnswer(reader: Reader, key: string) {
-  return (await reader.run(answerOf, { key }))[0];
-}
-
-const removeRow = sql`DELETE FROM handoffs WHERE key = :key`;
-const removeOfStep = sql`DELETE FROM handoffs WHERE item_id = :item_id AND step = :step`;
 const removeUnbegun = sql<{ key: string; epoch: number }>`
   DELETE FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL AND deaths = 0
   RETURNING key, epoch`;
@@ -225,17 +198,11 @@ const lockUnbegun = sql<{ key: string; epoch: number }>`
   SELECT key, epoch FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL
   {forUpdate}`;
 
-export async function removeHandoff(transaction: Transaction, key: string): Promise<void> {
-  await transaction.run(removeRow, { key });
-}
+export const removeHandoff = write<string>`DELETE FROM handoffs WHERE key = :key`;
 
 /** The requests of a step are removed in the commit that used the responses. */
-export async function removeHandoffsOfStep(
-  transaction: Transaction,
-  { itemId, step }: { itemId: number; step: string },
-): Promise<void> {
-  await transaction.run(removeOfStep, { item_id: itemId, step });
-}
+export const removeHandoffsOfStep = write<{ itemId: number; step: string }>`
+  DELETE FROM handoffs WHERE item_id = :itemId AND step = :step`;
 
 /**
  * Undefined: a worker has begun or even answered, and the request stays. A request that workers
@@ -249,7 +216,13 @@ export async function withdrawHandoff(
   return removed ?? (await transaction.run(lockUnbegun, { key }))[0];
 }
 
-const removeOver = sql<{ key: string; epoch: number; kind: string }>`
+/**
+ * Removes the request if its response is no longer needed: its item or job has ended, or waits for
+ * a person and no worker has begun. A begun request is still useful when the job is resumed. The
+ * job is checked as well, because its items follow it a little later
+ * (`engine/command/job-sweeps.ts`).
+ */
+export const removeUnwanted = first<string, { readonly epoch: number }, Transaction>`
   DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
     SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
     WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL
@@ -258,30 +231,10 @@ const removeOver = sql<{ key: string; epoch: number; kind: string }>`
         OR (items.waits_on <> '${place.person}' AND jobs.state <> '${jobState.paused}')))
   RETURNING key, epoch, kind`;
 
-/**
- * Removes the request if its response is no longer needed: its item or job has ended, or waits for
- * a person and no worker has begun. A begun request is still useful when the job is resumed. The
- * job is checked as well, because its items follow it a little later
- * (`engine/command/job-sweeps.ts`).
- */
-export async function removeUnwanted(
-  transaction: Transaction,
-  key: string,
-): Promise<{ readonly epoch: number } | undefined> {
-  return (await transaction.run(removeOver, { key }))[0];
-}
-
-const pruneRows = sql<{ key: string }>`
+/** Removes requests of ended items. Returns how many. */
+export const pruneHandoffs = count<{ before: number; limit: number }>`
   DELETE FROM handoffs WHERE key IN (
     SELECT key FROM handoffs WHERE created_at < :before AND NOT EXISTS (
       SELECT 1 FROM items WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL)
     ORDER BY created_at LIMIT :limit)
   RETURNING key`;
-
-/** Removes requests of ended items. Returns how many. */
-export async function pruneHandoffs(
-  transaction: Transaction,
-  page: { before: number; limit: number },
-): Promise<number> {
-  return (await transaction.run(pruneRows, page)).length;
-}

@@ -5,7 +5,8 @@
  * after a while.
  */
 import { getCorpusSettings, lockCorpusSettings } from '../corpus/settings.ts';
-import type { Reader, Transaction } from '../driver/database.ts';
+import type { Transaction } from '../driver/database.ts';
+import { hits, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 import { getSpending } from './spending.ts';
 
@@ -28,6 +29,11 @@ export interface Shortage {
   readonly budgetCents: number;
   readonly spentCents: number;
   readonly reservedCents: number;
+}
+
+interface StepOfItem {
+  readonly itemId: number;
+  readonly step: string;
 }
 
 interface JobBudget {
@@ -91,70 +97,31 @@ function shortageOf({ cents }: Wish, state: Shortage): Shortage | undefined {
   return isEnough ? undefined : state;
 }
 
-const hasBudget = sql<{ id: number }>`
-  SELECT id FROM jobs WHERE id = :job_id AND (budget_cents IS NOT NULL OR EXISTS (
+/** Without a budget, nothing has to be reserved. */
+export const isBudgeted = hits<{ jobId: number; caller: string; corpus: string }>`
+  SELECT id FROM jobs WHERE id = :jobId AND (budget_cents IS NOT NULL OR EXISTS (
     SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
       AND corpus_settings.corpus = :corpus AND corpus_settings.budget_cents IS NOT NULL))`;
 
-/** Without a budget, nothing has to be reserved. */
-export async function isBudgeted(
-  reader: Reader,
-  { jobId, caller, corpus }: { jobId: number; caller: string; corpus: string },
-): Promise<boolean> {
-  return (await reader.run(hasBudget, { job_id: jobId, caller, corpus })).length > 0;
-}
-
-const extend = sql`
-  UPDATE reservations SET until = {greatest}(until, :until)
-  WHERE item_id = :item_id AND step = :step`;
-
 /** The reservation belongs to work that takes longer than a call. */
-export async function extendReservation(
-  transaction: Transaction,
-  { itemId, step, until }: { itemId: number; step: string; until: number },
-): Promise<void> {
-  await transaction.run(extend, { item_id: itemId, step, until });
-}
-
-const settle = sql`
-  UPDATE reservations SET cents = {greatest}(0, cents - :cents)
-  WHERE item_id = :item_id AND step = :step`;
+export const extendReservation = write<StepOfItem & { until: number }>`
+  UPDATE reservations SET until = {greatest}(until, :until)
+  WHERE item_id = :itemId AND step = :step`;
 
 /** Charges a part of the reservation. */
-export async function settleReservation(
-  transaction: Transaction,
-  { itemId, step, cents }: { itemId: number; step: string; cents: number },
-): Promise<void> {
-  await transaction.run(settle, { item_id: itemId, step, cents });
-}
-
-const release = sql`
-  DELETE FROM reservations WHERE item_id = :item_id AND step = :step`;
+export const settleReservation = write<StepOfItem & { cents: number }>`
+  UPDATE reservations SET cents = {greatest}(0, cents - :cents)
+  WHERE item_id = :itemId AND step = :step`;
 
 /** The step spends nothing more for now. */
-export async function releaseReservation(
-  transaction: Transaction,
-  { itemId, step }: { itemId: number; step: string },
-): Promise<void> {
-  await transaction.run(release, { item_id: itemId, step });
-}
-
-const releaseOver = sql`
-  DELETE FROM reservations WHERE item_id = :item_id AND step = :step AND EXISTS (
-      SELECT 1 FROM items WHERE items.id = :item_id AND items.waits_on IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :item_id
-      AND batch_lines.step = :step AND batch_lines.status = 'open')`;
+export const releaseReservation = write<StepOfItem>`
+  DELETE FROM reservations WHERE item_id = :itemId AND step = :step`;
 
 /** The item has ended, and none of its requests is still to be paid. */
-export async function releaseIfOver(
-  transaction: Transaction,
-  { itemId, step }: { itemId: number; step: string },
-): Promise<void> {
-  await transaction.run(releaseOver, { item_id: itemId, step });
-}
+export const releaseIfOver = write<StepOfItem>`
+  DELETE FROM reservations WHERE item_id = :itemId AND step = :step AND EXISTS (
+      SELECT 1 FROM items WHERE items.id = :itemId AND items.waits_on IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :itemId
+      AND batch_lines.step = :step AND batch_lines.status = 'open')`;
 
-const prune = sql`DELETE FROM reservations WHERE until <= :now`;
-
-export async function pruneReservations(transaction: Transaction, now: number): Promise<void> {
-  await transaction.run(prune, { now });
-}
+export const pruneReservations = write<number>`DELETE FROM reservations WHERE until <= :now`;

@@ -63,14 +63,7 @@ export async function putResults(
   const sorted = rows.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   await transaction.each(
     put,
-    sorted.map(({ key, value, tokens, tokens_out }) => ({
-      key,
-      model,
-      value,
-      tokens,
-      tokens_out,
-      now,
-    })),
+    sorted.map((row) => ({ ...row, model, now })),
   );
 }
 

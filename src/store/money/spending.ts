@@ -26,7 +26,7 @@ const amounts = {
   saved_cents: 'real',
 } as const;
 
-function valuesOf(spent: Spent) {
+function valuesOf(spent: Spent): SpendingRow {
   return {
     tokens_in: spent.tokensIn ?? 0,
     tokens_out: spent.tokensOut ?? 0,
@@ -82,14 +82,7 @@ export async function addSpending(
   }
 }
 
-export interface SpendingRow {
-  readonly tokens_in: number;
-  readonly tokens_out: number;
-  readonly tokens_unpriced: number;
-  readonly tokens_saved: number;
-  readonly cost_cents: number;
-  readonly saved_cents: number;
-}
+export type SpendingRow = Readonly<Record<keyof typeof amounts, number>>;
 
 const sumOf = (name: keyof typeof amounts): string =>
   `CAST(COALESCE(SUM(${name}), 0) AS {${amounts[name]}}) AS ${name}`;
@@ -97,15 +90,6 @@ const sums = names.map(sumOf).join(', ');
 const ofCorpus = sql<SpendingRow>`
   SELECT ${sums} FROM spending WHERE caller = :caller AND corpus = :corpus`;
 const ofCaller = sql<SpendingRow>`SELECT ${sums} FROM spending WHERE caller = :caller`;
-
-const nothing: SpendingRow = {
-  tokens_in: 0,
-  tokens_out: 0,
-  tokens_unpriced: 0,
-  tokens_saved: 0,
-  cost_cents: 0,
-  saved_cents: 0,
-};
 
 /** A caller's spending on one corpus, or on all. */
 export async function getSpending(
@@ -116,5 +100,5 @@ export async function getSpending(
     corpus === undefined
       ? await reader.run(ofCaller, { caller })
       : await reader.run(ofCorpus, { caller, corpus });
-  return row ? { ...row } : nothing;
+  return row ? { ...row } : valuesOf({});
 }

@@ -6,6 +6,7 @@
 import { limits } from '../../kernel/limits/limits.ts';
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Database, Reader, Transaction } from '../driver/database.ts';
+import { all } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 const filledPlace = 'points:filled';
@@ -151,16 +152,12 @@ export interface PointModelRow {
   readonly points: number;
 }
 
-const models = sql<PointModelRow>`
+/** The models with copied vectors, each counted up to a limit. */
+export const listPointModels = all<number, PointModelRow>`
   SELECT id, bytes, is_indexed, (SELECT COUNT(*) FROM (
     SELECT 1 FROM vector_points WHERE vector_points.model_id = vector_models.id
     LIMIT CASE WHEN is_indexed THEN 1 ELSE CAST(:limit AS BIGINT) END) AS counted) AS points
   FROM vector_models WHERE bytes % 2 = 0 AND bytes <= ${String(bytesMax)} ORDER BY id`;
-
-/** The models with copied vectors, each counted up to a limit. */
-export function listPointModels(reader: Reader, limit: number): Promise<PointModelRow[]> {
-  return reader.run(models, { limit });
-}
 
 /**
  * The condition of a model's index, and of the statements that use it. The addition keeps the

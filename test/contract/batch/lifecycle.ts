@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { reconcile } from '../../../src/engine/batch/reconciler.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { readBatchGauges } from '../../../src/store/batch/gauges.ts';
 import { findBatchTasks, insertBatchTask } from '../../../src/store/batch/tasks.ts';
+import { reconcile } from '../../support/batch/rounds.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { completions, recordings } from './submission.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { BatchCommands } from '../../../src/engine/batch/commands.ts';
-import { submitDue } from '../../../src/engine/batch/submit.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { takeDueTasks } from '../../../src/store/batch/taking.ts';
+import { submitDue } from '../../support/batch/rounds.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 
 export const recordings = {

@@ -1,8 +1,8 @@
 /** Abandoned tasks are ended at the provider, and nothing is paid twice meanwhile. */
 import assert from 'node:assert/strict';
-import { reconcile } from '../../../src/engine/batch/reconciler.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { Reply } from '../../support/batch/provider-server.ts';
+import { reconcile } from '../../support/batch/rounds.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { defer, gather, statuses } from './lane.ts';

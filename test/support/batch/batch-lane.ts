@@ -2,8 +2,7 @@
 import { bankLeft } from '../../../src/engine/batch/bank.ts';
 import { gatherLines, settleEnded } from '../../../src/engine/batch/lane.ts';
 import { BatchProviders } from '../../../src/engine/batch/plan.ts';
-import { reconcile } from '../../../src/engine/batch/reconciler.ts';
-import { type BatchOptions, submitDue } from '../../../src/engine/batch/submit.ts';
+import type { BatchOptions } from '../../../src/engine/batch/submit.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
@@ -17,6 +16,7 @@ import { meteredEmbedder } from '../metered-embedder.ts';
 import type { Submitted } from '../store-fixture.ts';
 import { memoryBlobs } from './fixture.ts';
 import { MeteredBatches } from './metered-batches.ts';
+import { reconcile, submitDue } from './rounds.ts';
 
 /** A cent for each token in a batch, and two in the live lane. */
 const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };

@@ -6,8 +6,7 @@ import type { BlobStore } from '../../../src/blob/blob.ts';
 import { BatchCommands } from '../../../src/engine/batch/commands.ts';
 import { settleEnded } from '../../../src/engine/batch/lane.ts';
 import { BatchProviders } from '../../../src/engine/batch/plan.ts';
-import { reconcile } from '../../../src/engine/batch/reconciler.ts';
-import { type BatchOptions, submitDue } from '../../../src/engine/batch/submit.ts';
+import type { BatchOptions } from '../../../src/engine/batch/submit.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { ProviderState } from '../../../src/kernel/provider-state.ts';
 import type { World } from '../../../src/kernel/world.ts';
@@ -19,6 +18,7 @@ import {
   providerStateOf,
 } from '../../../src/store/batch/tasks.ts';
 import type { StoreFixture } from '../store-fixture.ts';
+import { reconcile, submitDue } from './rounds.ts';
 
 export function memoryBlobs(): BlobStore & { readonly held: Map<string, Uint8Array> } {
   const held = new Map<string, Uint8Array>();

@@ -146,24 +146,9 @@ const observations: readonly Observation[] = [
   { name: 'inside', weight: 0.8, reason: 'a manual has little around its text' },
 ];
 
-interface Observed {
-  readonly code: number;
-  readonly terms: number;
-  readonly headings: number;
-  readonly prose: number;
-  readonly linked: number;
-  readonly clutterKinds: number;
-  readonly clutterElements: number;
-  readonly published: number;
-  readonly declared: number;
-  readonly scripts: number;
-  readonly images: number;
-  readonly inside: number;
-  readonly anchors: number;
-  readonly codes: number;
-}
+type Observed = Readonly<ReturnType<typeof observe>>;
 
-function observe(look: Look): Observed {
+function observe(look: Look) {
   const { page, metadata, outside, counts } = look;
   const sum = { all: 0, own: 0, linked: 0, code: 0, terms: 0, headings: 0, prose: 0 };
   for (const [index, block] of page.blocks.entries()) {
