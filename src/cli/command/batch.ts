@@ -44,7 +44,7 @@ async function submit(call: Call, args: readonly string[]): Promise<number> {
   const body = readTask(path);
   return withBatch(call, { makesStore: true }, async (client) => {
     const task = await client.submit(body);
-    const sentence = `accepted batch task ${task.task_id}; a running Pawl hands it to its provider`;
+    const sentence = `accepted batch task ${task.task_id}; a running Pawl sends it to its provider`;
     return answer(call, task, sentence);
   });
 }
@@ -149,7 +149,7 @@ async function cancel(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
   return withBatch(call, { makesStore: false }, async (client) => {
     const task = await client.cancel(id);
-    const sentence = `canceled batch task ${task.task_id}; Pawl cancels it at its provider as well`;
+    const sentence = `canceled batch task ${task.task_id}; a running Pawl notifies the provider`;
     return answer(call, task, sentence);
   });
 }

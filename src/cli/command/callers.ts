@@ -116,7 +116,7 @@ function move(call: Call, args: readonly string[]): Promise<number> {
     if (!(await hasConsent(call, `Move ${what} of ${from} to ${to}?`))) return exits.error;
     const moved = await client.move(from, to, { corpus });
     const corpora = count(moved.corpora, 'corpus', 'corpora');
-    const sentence = `moved ${corpora} of ${moved.from} to ${moved.to}`;
+    const sentence = `moved ${corpora} from ${moved.from} to ${moved.to}`;
     return answer(call, moved, sentence);
   });
 }

@@ -164,7 +164,7 @@ async function reembed(call: Call, { name }: CorpusRow, pawl: PawlClient): Promi
 async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
   await pawl.setCorpusBudget(name, cents);
-  const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
+  const sentence = `budget of ${name}: ${cents === null ? 'none' : money(cents)}`;
   return answer(call, { name, budget_cents: cents }, sentence);
 }
 

@@ -15,7 +15,9 @@ export async function estimate(
   options: { readonly corpus: string; readonly crawl: CrawlInput | undefined },
 ): Promise<number> {
   if (call.flags.url !== undefined) {
-    throw usageError('an estimate is made on this machine: leave --url out, and set what it has');
+    throw usageError(
+      'an estimate runs on this machine: remove --url, and use the settings of the service',
+    );
   }
   const found = await withAnyStore(call, (placed) =>
     withPawl(placed, { work: false }, (pawl) => pawl.estimate(sources, options)),

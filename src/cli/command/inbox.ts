@@ -162,7 +162,7 @@ async function discard(call: Call, args: readonly string[]): Promise<number> {
 }
 
 function tellNone(call: Call): number {
-  return answer(call, { retried: 0, discarded: 0 }, 'nothing of that in the inbox');
+  return answer(call, { retried: 0, discarded: 0 }, 'no matching documents in the inbox');
 }
 
 /** The named items, those of a cause, or all. */
