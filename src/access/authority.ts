@@ -54,8 +54,9 @@ export function openAuthority(options: AuthorityOptions): Authority {
       ? []
       : [hashKey(checkInternalKey(options.internalKey)).digest];
   const internalIds = readCallerIds(options.internalCallerIds ?? []);
-  const membership = openMembership(options);
-  const guesses = new FailedKeyLimiter(options.world);
+  const { membershipUrl: url, world, answers, fetch = globalThis.fetch } = options;
+  const membership = url === undefined ? undefined : new Membership({ url, world, fetch, answers });
+  const guesses = new FailedKeyLimiter(world);
   const isGuarded = staticKeys.length > 0 || membership !== undefined || options.isClosed === true;
   const isOpen = !isGuarded && internalKeys.length === 0;
   return {
@@ -91,13 +92,6 @@ async function refuseGuessing(
   if (waitMs === 0) return;
   const message = 'too many invalid keys came from this address';
   throw new Failure('rate_limit_hit', message, { retryAfterMs: waitMs });
-}
-
-function openMembership(options: AuthorityOptions): Membership | undefined {
-  const { membershipUrl: url, world, answers } = options;
-  if (url === undefined) return undefined;
-  const fetch = options.fetch ?? globalThis.fetch;
-  return new Membership({ url, world, fetch, answers });
 }
 
 function readCallerIds(ids: readonly string[]): ReadonlySet<string> {

@@ -26,6 +26,19 @@ function assertRefused(bundle: AttemptSetup, run: () => unknown): void {
   assert.equal(of('warn').length, before.warnings + 1);
 }
 
+function testRefusedWhile(
+  statuses: readonly AttemptStatus[],
+  run: (registry: AttemptSetup['registry'], id: string) => unknown,
+): void {
+  for (const status of statuses) {
+    test(`is refused while ${status}`, (t) => {
+      const bundle = setup(t);
+      const id = bringTo(bundle, status);
+      assertRefused(bundle, () => run(bundle.registry, id));
+    });
+  }
+}
+
 describe('at first', () => {
   test('an attempt is idle, without an id', (t) => {
     const { status, attemptId } = setup(t).registry.state;
@@ -132,13 +145,7 @@ describe('a phase', () => {
 });
 
 describe('stopping', () => {
-  for (const status of others('running', 'stopping')) {
-    test(`is refused while ${status}`, (t) => {
-      const bundle = setup(t);
-      bringTo(bundle, status);
-      assertRefused(bundle, () => bundle.registry.stop());
-    });
-  }
+  testRefusedWhile(others('running', 'stopping'), (registry) => registry.stop());
 
   test('leads to stopping, not to paused, and keeps the phase', (t) => {
     const bundle = setup(t);
@@ -188,13 +195,9 @@ describe('stopping', () => {
 });
 
 describe('the end of a cancellation', () => {
-  for (const status of others('stopping', 'idle')) {
-    test(`is refused while ${status}`, (t) => {
-      const bundle = setup(t);
-      const id = bringTo(bundle, status);
-      assertRefused(bundle, () => bundle.registry.finishCancellation(id, true));
-    });
-  }
+  testRefusedWhile(others('stopping', 'idle'), (registry, id) =>
+    registry.finishCancellation(id, true),
+  );
 
   test('of an older attempt is refused', (t) => {
     const bundle = setup(t);
@@ -236,13 +239,7 @@ describe('the end of a cancellation', () => {
 });
 
 describe('resuming', () => {
-  for (const status of others('paused')) {
-    test(`is refused while ${status}`, (t) => {
-      const bundle = setup(t);
-      bringTo(bundle, status);
-      assertRefused(bundle, () => bundle.registry.resume());
-    });
-  }
+  testRefusedWhile(others('paused'), (registry) => registry.resume());
 
   test('keeps the id, the phase and the workspace, and clears the request', (t) => {
     const bundle = setup(t);

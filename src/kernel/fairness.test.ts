@@ -35,6 +35,9 @@ function setup() {
 const countOf = (claims: readonly string[], caller: string): number =>
   claims.filter((name) => name === caller).length;
 
+const assertAbout = (expected: number, count: number): void =>
+  assert.ok(Math.abs(count - expected) <= 1, `${count}`);
+
 test('two callers with a backlog are served in turn', () => {
   const queue = setup();
   queue.enqueue('first', 4);
@@ -79,7 +82,7 @@ test('an idle caller does not catch up on unused turns', () => {
   queue.claimMany(501);
   queue.enqueue('resting', 100);
   const claims = queue.claimMany(100);
-  assert.ok(Math.abs(countOf(claims, 'resting') - 50) <= 1, `${countOf(claims, 'resting')}`);
+  assertAbout(50, countOf(claims, 'resting'));
 });
 
 test('a priority goes first, but by no more than its head start', () => {
@@ -90,7 +93,7 @@ test('a priority goes first, but by no more than its head start', () => {
   const first = queue.claimMany(bound);
   assert.equal(countOf(first, 'urgent'), bound);
   const then = queue.claimMany(1000);
-  assert.ok(Math.abs(countOf(then, 'patient') - 500) <= 1, `${countOf(then, 'patient')}`);
+  assertAbout(500, countOf(then, 'patient'));
 });
 
 test('an urgent claim does not move virtual time back for later callers', () => {
@@ -101,7 +104,7 @@ test('an urgent claim does not move virtual time back for later callers', () => 
   assert.equal(queue.claim(), 'urgent');
   queue.enqueue('newcomer', 100);
   const claims = queue.claimMany(100);
-  assert.ok(Math.abs(countOf(claims, 'newcomer') - 50) <= 1, `${countOf(claims, 'newcomer')}`);
+  assertAbout(50, countOf(claims, 'newcomer'));
 });
 
 test('urgent items submitted one at a time cannot starve anyone either', () => {

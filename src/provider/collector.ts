@@ -26,14 +26,18 @@ export interface CollectorOptions {
   readonly concurrencyMax?: number | undefined;
 }
 
-/** One call of `ask`. */
+interface Answer {
+  readonly vectors: readonly Uint8Array[];
+  readonly tokensPaid: number;
+}
+
+/** One call of `ask`. Only the first of its ends counts. */
 interface Call {
   readonly keep: Keep | undefined;
   readonly texts: readonly string[];
   readonly vectors: Map<string, Uint8Array>;
   tokensPaid: number;
-  isOver: boolean;
-  readonly resolve: (answer: { vectors: Uint8Array[]; tokensPaid: number }) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -62,35 +66,16 @@ export class Collector {
     } as Required<CollectorOptions>;
   }
 
-  ask(
-    texts: readonly string[],
-    signal: AbortSignal,
-    keep?: Keep,
-  ): Promise<{ vectors: Uint8Array[]; tokensPaid: number }> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const abort = (): void => this.#giveUp(call, signal.reason);
-      const end = (): void => signal.removeEventListener('abort', abort);
-      const call: Call = {
-        keep,
-        texts,
-        vectors: new Map(),
-        tokensPaid: 0,
-        isOver: false,
-        resolve: (answer) => {
-          end();
-          resolve(answer);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      for (const text of new Set(texts)) this.#add(text, call);
-      if (texts.length === 0) this.#finish(call);
-      this.#pump();
-    });
+  async ask(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Answer> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const call: Call = { keep, texts, vectors: new Map(), tokensPaid: 0, resolve, reject };
+    const abort = (): void => this.#giveUp(call, signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    for (const text of new Set(texts)) this.#add(text, call);
+    if (texts.length === 0) this.#finish(call);
+    this.#pump();
+    return promise.finally(() => signal.removeEventListener('abort', abort));
   }
 
   /** Resolves when nothing is in flight. */
@@ -229,8 +214,7 @@ export class Collector {
 
   #finish(call: Call): void {
     const { vectors, texts } = call;
-    if (call.isOver || vectors.size < new Set(texts).size) return;
-    call.isOver = true;
+    if (vectors.size < new Set(texts).size) return;
     call.resolve({
       vectors: texts.map((text) => vectors.get(text) as Uint8Array),
       tokensPaid: call.tokensPaid,
@@ -240,12 +224,12 @@ export class Collector {
   #fail(pending: PendingText | undefined, error: unknown): void {
     if (!pending) return;
     this.#pending.delete(pending.text);
-    for (const call of pending.calls) this.#end(call, error);
+    for (const call of pending.calls) call.reject(error);
   }
 
   /** Ends the call and withdraws its texts that were not sent and that nobody else needs. */
   #giveUp(call: Call, reason: unknown): void {
-    this.#end(call, reason);
+    call.reject(reason);
     const dropped = new Set<PendingText>();
     for (const pending of this.#queue) {
       pending.calls.delete(call);
@@ -255,12 +239,6 @@ export class Collector {
       this.#queuedTokens -= pending.tokens;
     }
     if (dropped.size > 0) this.#queue = this.#queue.filter((pending) => !dropped.has(pending));
-  }
-
-  #end(call: Call, error: unknown): void {
-    if (call.isOver) return;
-    call.isOver = true;
-    call.reject(error);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
-import { connectRedis, isAway, Outage } from '../redis/connection.ts';
+import { connectRedis, disconnect, isAway, Outage } from '../redis/connection.ts';
 import { DeliveryRun, retryMs } from './delivery-run.ts';
 import { LockRenewer } from './lock-renewer.ts';
 import type { ConsumeOptions, Consumer, Message, QueueTimes } from './queue.ts';
@@ -114,7 +114,7 @@ class BullConsumer implements Consumer {
     ended.abort();
     cancel();
     await this.#renewer.end();
-    for (const client of this.#clients) client.removeAllListeners('close').disconnect();
+    for (const client of this.#clients) disconnect(client);
   }
 
   async #process(job: Job<BullMessage, unknown, string>, token = ''): Promise<void> {

@@ -10,7 +10,8 @@ import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
 import {
-  connectRedis,
+  connectWatched,
+  disconnect,
   isAway,
   Outage,
   readFullness,
@@ -35,18 +36,13 @@ export interface BullQueueOptions {
 export async function openBullQueue(options: BullQueueOptions): Promise<Queue> {
   const { url, log, name } = options;
   const outage = new Outage(`queue ${name}`, log);
-  const client = connectRedis(url, {
-    commandTimeout: limits.queue.commandTimeoutMs,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-  });
-  client.on('error', (error) => outage.tell(error));
-  client.on('close', () => outage.tell(new Error('the connection was closed')));
+  const { commandTimeoutMs: commandTimeout } = limits.queue;
+  const client = connectWatched(url, outage, { commandTimeout });
   client.on('ready', () => outage.end());
   try {
     if (await settled(client)) await refuseEviction(client, url);
   } catch (error) {
-    client.removeAllListeners('close').disconnect();
+    disconnect(client);
     throw error;
   }
   client.on('ready', () => {
@@ -162,7 +158,7 @@ class BullQueue implements Queue {
   async close(): Promise<void> {
     const { client } = this.#parts;
     await Promise.all([...this.#consumers].map((consumer) => consumer.stop(0)));
-    client.removeAllListeners('close').disconnect();
+    disconnect(client);
   }
 
   get #fillKey(): string {

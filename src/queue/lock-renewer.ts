@@ -4,7 +4,7 @@ import { ceilingMs } from '../kernel/backoff.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
-import type { FromLockThread, LockThreadOptions, ToLockThread } from './lock-thread.ts';
+import type { FromLockThread, Lock, LockThreadOptions, ToLockThread } from './lock-thread.ts';
 
 export interface LockRenewerOptions extends LockThreadOptions {
   /**
@@ -15,12 +15,6 @@ export interface LockRenewerOptions extends LockThreadOptions {
   readonly world: World;
   /** The script that the thread runs. */
   readonly script?: URL | undefined;
-}
-
-export interface Lock {
-  readonly id: string;
-  readonly token: string;
-  readonly forMs: number;
 }
 
 interface HeldLock extends Lock {

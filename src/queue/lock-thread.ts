@@ -16,15 +16,14 @@ export interface LockThreadOptions {
   readonly renewMs: number;
 }
 
+export interface Lock {
+  readonly id: string;
+  readonly token: string;
+  readonly forMs: number;
+}
+
 export interface ToLockThread {
-  readonly held:
-    | {
-        readonly hold: number;
-        readonly id: string;
-        readonly token: string;
-        readonly forMs: number;
-      }
-    | undefined;
+  readonly held: (Lock & { readonly hold: number }) | undefined;
   readonly released: readonly number[];
 }
 

@@ -14,6 +14,26 @@ export function connectRedis(url: string, options: RedisOptions): Redis {
   });
 }
 
+/**
+ * A connection whose commands fail at once while Redis is unreachable. Its losses are reported to
+ * `outage`: without a listener, an error would end the process.
+ */
+export function connectWatched(url: string, outage: Outage, options: RedisOptions): Redis {
+  const client = connectRedis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    ...options,
+  });
+  client.on('error', (error) => outage.tell(error));
+  client.on('close', () => outage.tell(new Error('the connection was closed')));
+  return client;
+}
+
+/** Closes a connection on purpose, which is not an outage. */
+export function disconnect(client: Redis): void {
+  client.removeAllListeners('close').disconnect();
+}
+
 /** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
 export async function settled(client: Redis): Promise<boolean> {
   if (client.status === 'ready') return true;

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
-import { connectRedis, isAway, Outage, settled } from './connection.ts';
+import { connectRedis, connectWatched, disconnect, isAway, Outage, settled } from './connection.ts';
 
 export interface HotView {
   /** The number of the last event that it includes. */
@@ -81,14 +81,10 @@ class RedisHotStore implements HotStore {
     this.#world = world;
     this.#name = world.uuid();
     this.#outage = new Outage('the state of jobs', log);
-    this.#client = connectRedis(url, {
+    this.#client = connectWatched(url, this.#outage, {
       commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
       scripts: { writeView: writeScript },
     });
-    this.#client.on('error', (error) => this.#outage.tell(error));
-    this.#client.on('close', () => this.#outage.tell(new Error('the connection was closed')));
     this.#client.on('ready', () => this.#outage.end());
     // It subscribes again after every reconnect.
     this.#subscriber = connectRedis(url, {
@@ -149,8 +145,7 @@ class RedisHotStore implements HotStore {
 
   close(): void {
     this.#listeners.clear();
-    for (const client of [this.#client, this.#subscriber])
-      client.removeAllListeners('close').disconnect();
+    for (const client of [this.#client, this.#subscriber]) disconnect(client);
   }
 
   /**

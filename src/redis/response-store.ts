@@ -7,7 +7,7 @@
 import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Log } from '../observe/log.ts';
-import { connectRedis, Outage, settled } from './connection.ts';
+import { connectWatched, disconnect, Outage, settled } from './connection.ts';
 
 export interface ResponseStore {
   /** Undefined if there is none, or if Redis does not respond. */
@@ -30,13 +30,8 @@ export async function openResponseStore({
   log,
 }: ResponseStoreOptions): Promise<ResponseStore> {
   const outage = new Outage('responses in transit', log);
-  const client = connectRedis(url, {
-    // A response can be as large as all vectors of a document.
-    commandTimeout: limits.handoff.keptMs,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-  });
-  client.on('error', (error) => outage.tell(error));
+  // A response can be as large as all vectors of a document.
+  const client = connectWatched(url, outage, { commandTimeout: limits.handoff.keptMs });
   client.on('ready', () => outage.end());
   await settled(client);
   const attempt = async <T>(call: (ready: Redis) => Promise<T>): Promise<T | undefined> => {
@@ -57,6 +52,6 @@ export async function openResponseStore({
     remove: async (handoff) => {
       await attempt((ready) => ready.del(keyOf(handoff)));
     },
-    close: () => client.disconnect(),
+    close: () => disconnect(client),
   };
 }

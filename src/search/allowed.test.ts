@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { turnsDuring } from '../../test/support/measure.ts';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
 import { open, type SourceInput } from '../index.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -122,15 +123,9 @@ test('a filter by heading yields to the event loop and covers all documents', as
   await (await pawl.ingest(inputs, { corpus })).wait();
   const filter = toPassageFilter({ heading: 'habits' });
   assert.ok(filter);
-  let turns = 0;
-  let isOver = false;
-  const turn = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  const allowed = await readAllowed(pawl.store, { caller, corpus, filter });
-  isOver = true;
-  assert.equal(allowed.documents.size, count);
+  const turns = await turnsDuring(async () => {
+    const allowed = await readAllowed(pawl.store, { caller, corpus, filter });
+    assert.equal(allowed.documents.size, count);
+  });
   assert.ok(turns >= 2, `${turns} turns`);
 });

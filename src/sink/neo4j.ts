@@ -69,18 +69,12 @@ class Neo4jSink implements Sink {
     });
     const head = { id: documentId, caller, corpus, generation: neo4j.int(id) };
     await this.#prepare(signal);
-    await this.#within(signal, (session) =>
-      session.run(statements.writeDocument, { ...head, source }),
-    );
+    await this.#run(statements.writeDocument, { ...head, source }, signal);
     for (const rows of batches(named, ({ key }) => key)) {
-      await this.#within(signal, (session) =>
-        session.run(statements.writeEntities, { ...head, rows }),
-      );
+      await this.#run(statements.writeEntities, { ...head, rows }, signal);
     }
     for (const rows of batches(related, ({ one, other }) => `${one}${other}`)) {
-      await this.#within(signal, (session) =>
-        session.run(statements.writeRelations, { ...head, rows }),
-      );
+      await this.#run(statements.writeRelations, { ...head, rows }, signal);
     }
   }
 
@@ -95,7 +89,7 @@ class Neo4jSink implements Sink {
   }
 
   async tidy(kept: () => Promise<readonly CorpusModel[]>, signal: AbortSignal): Promise<void> {
-    const there = await this.#within(signal, (session) => session.run(statements.listCorpora));
+    const there = await this.#run(statements.listCorpora, {}, signal);
     const names = new Set((await kept()).map(({ corpus }) => corpus));
     for (const record of there.records) {
       const corpus: string = record.get('corpus');
@@ -107,15 +101,13 @@ class Neo4jSink implements Sink {
   }
 
   async size({ corpus }: CorpusModel, signal: AbortSignal): Promise<number> {
-    const { records } = await this.#within(signal, (session) =>
-      session.run(statements.countDocuments, { corpus }),
-    );
+    const { records } = await this.#run(statements.countDocuments, { corpus }, signal);
     return records[0]?.get('count') ?? 0;
   }
 
   /** Runs a statement: the driver would report a connection as usable without using it. */
   async check(signal: AbortSignal): Promise<string> {
-    const { summary } = await this.#within(signal, (session) => session.run(statements.ping));
+    const { summary } = await this.#run(statements.ping, {}, signal);
     const { agent = 'Neo4j', protocolVersion } = summary.server;
     return `${agent}, Bolt ${protocolVersion}`;
   }
@@ -126,20 +118,20 @@ class Neo4jSink implements Sink {
 
   async #prepare(signal: AbortSignal): Promise<void> {
     if (this.#isPrepared) return;
-    for (const statement of statements.schema) {
-      await this.#within(signal, (session) => session.run(statement));
-    }
+    for (const statement of statements.schema) await this.#run(statement, {}, signal);
     this.#isPrepared = true;
   }
 
   async #removeAll(statement: string, corpus: string, signal: AbortSignal): Promise<void> {
     const limit = neo4j.int(limits.loop.pruneBatchMax);
     for (;;) {
-      const { records } = await this.#within(signal, (session) =>
-        session.run(statement, { corpus, limit }),
-      );
+      const { records } = await this.#run(statement, { corpus, limit }, signal);
       if (!records[0]?.get('count')) return;
     }
+  }
+
+  #run(statement: string, parameters: Record<string, unknown>, signal: AbortSignal) {
+    return this.#within(signal, (session) => session.run(statement, parameters));
   }
 
   async #within<T>(signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {

@@ -154,13 +154,8 @@ class QdrantSink implements VectorSink {
   }
 
   async #exists(collection: string, signal: AbortSignal): Promise<boolean> {
-    const { exists } = await this.#client.request<{ exists: boolean }>(
-      `GET ${at(collection)}/exists`,
-      {
-        signal,
-      },
-    );
-    return exists;
+    const call = `GET ${at(collection)}/exists`;
+    return (await this.#client.request<{ exists: boolean }>(call, { signal })).exists;
   }
 
   async #upsert(

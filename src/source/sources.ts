@@ -3,7 +3,7 @@
  * source each, and inline documents get a name. Nothing is submitted here, so a refusal leaves no
  * trace.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { countWildcards } from '../pipeline/crawl/glob.ts';
@@ -153,10 +153,7 @@ function nameOf({ id, title, sourceUrl }: InlineDocument, body: string): string 
 }
 
 function contentName(title: string | null, body: string): string {
-  return createHash('sha256')
-    .update(`${title ?? ''}\0${body}`)
-    .digest('hex')
-    .slice(0, 16);
+  return hash('sha256', `${title ?? ''}\0${body}`).slice(0, 16);
 }
 
 /** Whether a file was written, or moved to this path, after this time. */

@@ -30,3 +30,18 @@ export async function assertBestMs(
   assert.ok(best < boundMs, `${what} takes ${best.toFixed(1)} ms at best, not ${boundMs}`);
   return best;
 }
+
+/** How often the event loop turns during the work. */
+export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const look = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(look);
+  };
+  setImmediate(look);
+  await work().finally(() => {
+    isDone = true;
+  });
+  return turns;
+}

@@ -59,10 +59,7 @@ export function openLimits(options: LimitOptions): Admit {
     if (caller === localCaller) return unlimited(capacity, world);
     const { shownId: callerId } = caller;
     const window = windows[pool];
-    const { requests, burst, windowSeconds } = strategy.limitOf(
-      caller,
-      window.activeCallers(callerId),
-    );
+    const { requests, burst, windowSeconds } = strategy(caller, window.activeCallers(callerId));
     const limit = requests + burst;
     const claim = { callerId, limit, windowMs: windowSeconds * 1000, isSharing: !caller.internal };
     const { isAllowed, count, freesInMs } = await window.take(claim);

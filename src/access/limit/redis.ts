@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Log } from '../../observe/log.ts';
-import { connectRedis, Outage, settled } from '../../redis/connection.ts';
+import { connectWatched, disconnect, Outage, settled } from '../../redis/connection.ts';
 import type { AccessRemote } from '../access.ts';
 import { redisResponses } from '../membership/redis-responses.ts';
 import type { ResponseCache } from '../membership/responses.ts';
@@ -47,10 +47,13 @@ export class RedisLink implements AccessRemote {
       openMs: limits.redis.circuitOpenMs,
       probeMs: limits.redis.commandTimeoutMs,
     });
-    this.#client = connect(options);
-    // Without a listener, a lost connection would end the process.
-    this.#client.on('error', (error: Error) => this.#outage.tell(error));
-    this.#client.on('close', () => this.#outage.tell(new Error('the connection was closed')));
+    const { url, commandTimeoutMs } = options;
+    this.#client = connectWatched(url, this.#outage, {
+      commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,
+      // No command is sent twice.
+      autoResendUnfulfilledCommands: false,
+      scripts: { takeRequest: takeScript },
+    });
     this.answers = redisResponses(this);
   }
 
@@ -85,18 +88,6 @@ export class RedisLink implements AccessRemote {
   }
 
   close(): void {
-    this.#client.removeAllListeners('close');
-    this.#client.disconnect();
+    disconnect(this.#client);
   }
-}
-
-/** No command is queued for a connection, and none is sent twice. */
-function connect({ url, commandTimeoutMs }: RedisOptions): Redis {
-  return connectRedis(url, {
-    commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    scripts: { takeRequest: takeScript },
-  });
 }

@@ -4,30 +4,21 @@
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { CallerContext } from '../caller.ts';
-import { claimedLimit } from '../membership/claims.ts';
+import { claimedLimit, type RateLimit } from '../membership/claims.ts';
 
-export interface RateLimit {
-  readonly requests: number;
-  readonly windowSeconds: number;
-  /** Allowed on top of the requests. */
-  readonly burst: number;
-}
+/** `activeCallers`: the number of callers seen within the window, including this one. */
+export type Strategy = (caller: CallerContext, activeCallers: number) => RateLimit;
 
-export interface Strategy {
-  /** `activeCallers`: the number of callers seen within the window, including this one. */
-  limitOf(caller: CallerContext, activeCallers: number): RateLimit;
-}
+const windowSeconds = limits.rate.windowMs / 1000;
 
-export interface FairShareOptions {
+interface FairShare {
   readonly capacity: number;
   readonly floor: number;
   readonly burstFactor: number;
   readonly internalFactor: number;
 }
 
-const windowSeconds = limits.rate.windowMs / 1000;
-
-export const standardShare: FairShareOptions = {
+export const standardShare: FairShare = {
   capacity: limits.rate.capacityRequests,
   floor: limits.rate.floorRequests,
   burstFactor: limits.rate.burstFactor,
@@ -35,14 +26,12 @@ export const standardShare: FairShareOptions = {
 };
 
 /** An equal share of the capacity for each active caller, never below the floor. */
-export function fairShareStrategy(options: FairShareOptions): Strategy {
+export function fairShareStrategy(options: FairShare): Strategy {
   const { capacity, floor, burstFactor, internalFactor } = options;
-  return {
-    limitOf(caller, activeCallers) {
-      if (caller.internal) return { requests: floor * internalFactor, windowSeconds, burst: 0 };
-      const requests = Math.max(floor, Math.floor(capacity / Math.max(1, activeCallers)));
-      return { requests, windowSeconds, burst: Math.floor(requests * burstFactor) - requests };
-    },
+  return (caller, activeCallers) => {
+    if (caller.internal) return { requests: floor * internalFactor, windowSeconds, burst: 0 };
+    const requests = Math.max(floor, Math.floor(capacity / Math.max(1, activeCallers)));
+    return { requests, windowSeconds, burst: Math.floor(requests * burstFactor) - requests };
   };
 }
 
@@ -51,23 +40,16 @@ export function membershipTierStrategy(
   tiers: Readonly<Record<string, number>>,
   floor: number,
 ): Strategy {
-  return {
-    limitOf(caller) {
-      const claimed = claimedLimit(caller.rawClaims);
-      if (claimed !== undefined) return claimed;
-      const { tier } = caller;
-      const requests = tier !== null && Object.hasOwn(tiers, tier) ? tiers[tier] : undefined;
-      return { requests: requests ?? floor, windowSeconds, burst: 0 };
-    },
+  return ({ tier, rawClaims }) => {
+    const requests = tier !== null && Object.hasOwn(tiers, tier) ? tiers[tier] : undefined;
+    return claimedLimit(rawClaims) ?? { requests: requests ?? floor, windowSeconds, burst: 0 };
   };
 }
 
 /** Fair share until Membership gives claims about the caller. */
 export function compositeStrategy(fairShare: Strategy, membershipTier: Strategy): Strategy {
-  return {
-    limitOf(caller, activeCallers) {
-      const isClaimed = caller.tier !== null || claimedLimit(caller.rawClaims) !== undefined;
-      return (isClaimed ? membershipTier : fairShare).limitOf(caller, activeCallers);
-    },
+  return (caller, activeCallers) => {
+    const isClaimed = caller.tier !== null || claimedLimit(caller.rawClaims) !== undefined;
+    return (isClaimed ? membershipTier : fairShare)(caller, activeCallers);
   };
 }

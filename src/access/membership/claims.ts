@@ -93,14 +93,15 @@ function callerTypeOf(claim: unknown): CallerContext['callerType'] {
   return claim === 'user' || claim === 'service' ? claim : 'unknown';
 }
 
-export interface ClaimedLimit {
+export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
+  /** Allowed on top of the requests. */
   readonly burst: number;
 }
 
 /** The limits in the claims, clamped to the countable range; undefined if there are none. */
-export function claimedLimit(claims: Claims): ClaimedLimit | undefined {
+export function claimedLimit(claims: Claims): RateLimit | undefined {
   const { rate_limits: limit } = claims;
   if (!(limit instanceof Object)) return undefined;
   const { claimedRequestsMax, claimedWindowSecondsMax, windowMs } = limits.rate;

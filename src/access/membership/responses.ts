@@ -19,10 +19,8 @@ export interface ResponseCache {
   set(hash: string, known: CachedResponse): Promise<void>;
 }
 
-interface CacheEntry {
-  readonly answer: MembershipResponse;
+interface CacheEntry extends CachedResponse {
   readonly heldAt: number;
-  readonly ttlMs: number;
 }
 
 /** The cache of this process. Evicts the least recently used response. */

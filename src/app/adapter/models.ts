@@ -4,14 +4,13 @@ import { isSameHost, type Origin, originOf } from '../../kernel/name/origin.ts';
 import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
-import { observedCompleter } from '../../provider/completion/observed-completer.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
-import { observed } from '../../provider/embedding/observed-embedder.ts';
 import { onnxEmbedder } from '../../provider/embedding/onnx-embedder.ts';
 import { openaiEmbedder } from '../../provider/embedding/openai-embedder.ts';
 import { withQueryMemory } from '../../provider/embedding/query-memory.ts';
 import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
+import { observedCompleter, observedEmbedder } from '../../provider/observed.ts';
 import type { Prices } from '../../provider/prices.ts';
 import type { BudgetLimits } from '../../provider/rate-limit.ts';
 
@@ -46,7 +45,7 @@ export function embeddersFor(
   const made = new Map<string, Embedder>();
   const choose = (chosen: EmbedderSettings): Embedder => {
     const found = chooseEmbedder(chosen, world);
-    return onCall ? observed(found, world, onCall) : found;
+    return onCall ? observedEmbedder(found, world, onCall) : found;
   };
   const embedder = choose(settings);
   made.set(embedder.model, embedder);

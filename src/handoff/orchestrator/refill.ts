@@ -7,7 +7,7 @@
 
 import { Loop } from '../../engine/loop.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { World } from '../../kernel/world.ts';
+import { nextTurn, type World } from '../../kernel/world.ts';
 import type { Message, Queue } from '../../queue/queue.ts';
 
 export interface OpenPage {
@@ -106,7 +106,7 @@ class Lane {
 
   /** All messages of one turn together, then those that came meanwhile, in the order of opening. */
   async #addAll(): Promise<void> {
-    await new Promise<void>((resolve) => this.#options.world.afterTurn(resolve));
+    await nextTurn(this.#options.world);
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];

@@ -100,16 +100,6 @@ async function parsedOf(
   }
 }
 
-/** Thrown at the second hop: the orchestrator checks a redirect before it is followed. */
-class Redirected extends Error {
-  readonly to: URL;
-
-  constructor(to: URL) {
-    super(`redirected to ${to.host}`);
-    this.to = to;
-  }
-}
-
 async function getBeside(
   request: Json,
   { fetcher }: ScraperTools,
@@ -132,8 +122,9 @@ async function getBeside(
       redirectsMax: limits.fetch.redirectsMax,
       beforeHop: async (hop) => {
         if (hop.href === url.href) return;
+        // The orchestrator checks a redirect before it is followed.
         next = hop;
-        throw new Redirected(hop);
+        throw new Error(`redirected to ${hop.host}`);
       },
     });
     return { value: { answer: answerWire(answer) }, bytes: answer.bytes };

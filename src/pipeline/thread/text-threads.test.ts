@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { turnsDuring } from '../../../test/support/measure.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { realWorld } from '../../app/world.ts';
 import { open } from '../../index.ts';
@@ -45,21 +46,6 @@ function countThreads(t: TestContext): () => number {
   process.on('worker', count);
   t.after(() => process.off('worker', count));
   return () => begun;
-}
-
-/** How often the event loop turns during the work. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isDone = false;
-  const look = (): void => {
-    turns += 1;
-    if (!isDone) setImmediate(look);
-  };
-  setImmediate(look);
-  await work().finally(() => {
-    isDone = true;
-  });
-  return turns;
 }
 
 describe('the threads for long texts', () => {

@@ -84,8 +84,27 @@ export class Endpoint {
   }
 
   /** A result from the provider itself, as a stream. */
-  bytes(path: string, sending: Sending): AsyncIterable<Uint8Array> {
-    return this.#stream(() => this.at(path), sending, true);
+  async *bytes(path: string, sending: Sending): AsyncGenerator<Uint8Array, void> {
+    const { resultMs, resultSilenceMs } = limits.batch;
+    const overdue = new AbortController();
+    const abort = (): void => overdue.abort();
+    const stop = this.world.setTimer(abort, resultMs);
+    let stopSilence = this.world.setTimer(abort, resultSilenceMs);
+    const signal = AbortSignal.any([sending.signal, overdue.signal]);
+    try {
+      const response = await this.#send(this.at(path), { ...sending, signal }, true);
+      for await (const part of response.body ?? []) {
+        // A large result may take long; only silence is limited.
+        stopSilence();
+        yield part;
+        stopSilence = this.world.setTimer(abort, resultSilenceMs);
+      }
+    } catch (error) {
+      throw this.#unavailable(error, sending.signal);
+    } finally {
+      stop();
+      stopSilence();
+    }
   }
 
   /** A result at another address, given by the provider. No key is sent. */
@@ -113,33 +132,6 @@ export class Endpoint {
       throw new Failure('provider_protocol_error', `${this.#options.name} gave no usable link`);
     }
     return url;
-  }
-
-  async *#stream(
-    address: () => URL,
-    sending: Sending,
-    isOwn: boolean,
-  ): AsyncGenerator<Uint8Array, void> {
-    const { resultMs, resultSilenceMs } = limits.batch;
-    const overdue = new AbortController();
-    const abort = (): void => overdue.abort();
-    const stop = this.world.setTimer(abort, resultMs);
-    let stopSilence = this.world.setTimer(abort, resultSilenceMs);
-    const signal = AbortSignal.any([sending.signal, overdue.signal]);
-    try {
-      const response = await this.#send(address(), { ...sending, signal }, isOwn);
-      for await (const part of response.body ?? []) {
-        // A large result may take long; only silence is limited.
-        stopSilence();
-        yield part;
-        stopSilence = this.world.setTimer(abort, resultSilenceMs);
-      }
-    } catch (error) {
-      throw this.#unavailable(error, sending.signal);
-    } finally {
-      stop();
-      stopSilence();
-    }
   }
 
   async #within<T>(
@@ -184,10 +176,8 @@ export class Endpoint {
 
   async #read(response: Response, bytesMax: number): Promise<string> {
     const tooLarge = `${this.#options.name}: an answer of more than ${bytesMax} bytes`;
-    const bytes = await readBounded(
-      ...([response.body, bytesMax] as const),
-      () => new Failure('provider_protocol_error', tooLarge),
-    );
+    const refuse = () => new Failure('provider_protocol_error', tooLarge);
+    const bytes = await readBounded(response.body, bytesMax, refuse);
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (error) {

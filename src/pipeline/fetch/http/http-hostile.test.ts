@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
+import { codeOf } from '../../../../test/support/failure-code.ts';
 import { hangSignal } from '../../../../test/support/patience.ts';
 import { serveRaw } from '../../../../test/support/raw-server.ts';
 import { serveWeb } from '../../../../test/support/web-server.ts';
 import { realWorld } from '../../../app/world.ts';
-import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
 import { allowedHosts } from '../address.ts';
 import type { FetchResponse } from '../verdict.ts';
 import { httpFetcher } from './http.ts';
@@ -22,16 +22,6 @@ function get(url: string): Promise<FetchResponse> {
     redirectsMax: 5,
     bounds: { wireBytesMax: 1_000_000, bytesMax: 1_000_000, beyond: 'fail' },
   });
-}
-
-async function codeOf(work: Promise<unknown>): Promise<FailureCode | 'no failure'> {
-  try {
-    await work;
-    return 'no failure';
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.code;
-  }
 }
 
 const ok = 'HTTP/1.1 200 OK\r\n';

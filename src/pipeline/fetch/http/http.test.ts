@@ -12,6 +12,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
+import { codeOf } from '../../../../test/support/failure-code.ts';
 import { hangSignal } from '../../../../test/support/patience.ts';
 import { serveRaw } from '../../../../test/support/raw-server.ts';
 import { realWorld } from '../../../app/world.ts';
@@ -46,16 +47,6 @@ function get(url: string, options: Partial<GetRequest> = {}, world = realWorld()
     bounds,
     ...options,
   });
-}
-
-async function codeOf(work: Promise<unknown>): Promise<FailureCode | 'no failure'> {
-  try {
-    await work;
-    return 'no failure';
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.code;
-  }
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();

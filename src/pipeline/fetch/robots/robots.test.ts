@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertCpuMs } from '../../../../test/support/measure.ts';
+import { assertCpuMs, turnsDuring } from '../../../../test/support/measure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
 import { decide, matches, parseRobots } from './robots.ts';
 
@@ -334,15 +334,7 @@ describe('robots.txt', () => {
     // A millisecond per rule, on any machine.
     let timeMs = 0;
     t.mock.method(performance, 'now', () => (timeMs += 1));
-    let turns = 0;
-    let isDecided = false;
-    const look = (): void => {
-      turns += 1;
-      if (!isDecided) setImmediate(look);
-    };
-    setImmediate(look);
-    await decide(robots, new URL('http://a.example/a'));
-    isDecided = true;
+    const turns = await turnsDuring(() => decide(robots, new URL('http://a.example/a')));
     assert.ok(turns > 30_000 / (limits.loop.sliceMs + 2), `${turns} turns`);
   });
 
