@@ -8,6 +8,7 @@ import { type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Log } from '../observe/log.ts';
 import { engineOptions } from './engine-options.ts';
+import { localPawl } from './local-client.ts';
 import type { PawlClient } from './pawl-client.ts';
 import type { Terminal } from './view/terminal.ts';
 
@@ -124,7 +125,7 @@ export function centsOf(flags: Flags, name: string): number | undefined {
 /** Opens the service that `--url` names, or the store. */
 export async function withClient<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   const service = serviceOf(call);
-  if (!service) return withPawl(call, { work: false }, use);
+  if (!service) return withPawl(call, { work: false }, (pawl) => use(localPawl(pawl)));
   const { remotePawl } = await import('./remote-client.ts');
   return use(remotePawl(service));
 }

@@ -1,59 +1,62 @@
 /** The interface that commands use. The local store and a remote service both implement it. */
-import type { DocumentEntity, Job, Pawl, Spending } from '../index.ts';
-import type { DocumentRow, ListedDocument } from '../store/document/documents.ts';
-import type { ItemRow } from '../store/item/items.ts';
+import type { Ask } from '../client/local.ts';
+import type { AnswerOf, QueryOf } from '../contract/contract.ts';
+import type { Document, Event, Job, JobDetail } from '../contract/schema/schema.ts';
+import type { Pawl } from '../index.ts';
+import { limits } from '../kernel/limits/limits.ts';
 
-export type JobClient = Pick<
+export type JobCounts = Pick<
   Job,
-  | ('id' | 'corpus' | 'isResumed' | 'events' | 'history' | 'summary' | 'counts' | 'unchanged')
-  | ('partlyRead' | 'causes' | 'pause' | 'resume' | 'retry')
-> & { cancel(): Promise<Pick<Awaited<ReturnType<Job['cancel']>>, CancelPart>> };
-
-type CancelPart = 'itemsCanceled' | 'itemsDone' | 'itemsFailed';
-
-export type ItemOf = Pick<
-  ItemRow,
-  | ('id' | 'corpus' | 'document_id' | 'source' | 'step' | 'waits_on' | 'attempt' | 'error')
-  | ('failed_at' | 'created_at' | 'moved_at')
-> & { readonly job_id: number | string };
-
-export type DocumentOf = Pick<
-  DocumentRow,
-  | ('id' | 'corpus' | 'source' | 'title' | 'generation' | 'content_hash' | 'chunk_count')
-  | ('text_bytes' | 'kept_share' | 'created_at' | 'updated_at')
-> & {
-  /** A service sends only the warnings from it. */
-  readonly meta?: ListedDocument['meta'];
-  readonly warnings?: readonly string[];
-};
-
-export type EntityOf = Omit<DocumentEntity, 'ordinal'>;
-
-type Same = Pick<
-  Pawl,
-  | (
-      | 'jobs'
-      | 'corpora'
-      | 'corpus'
-      | 'deleteCorpus'
-      | 'causes'
-      | 'retryItems'
-      | 'discardItems'
-      | 'search'
-    )
-  | ('newestEvent' | 'work' | 'isWorkedOn' | 'why')
-  | ('origins' | 'acceptOrigins' | 'setCorpusBudget' | 'entities' | 'related')
-  | ('shares' | 'share' | 'unshare' | 'callers')
+  | ('state' | 'pause_reason' | 'items_total' | 'items_done')
+  | ('items_failed' | 'items_canceled' | 'items_waiting')
 >;
 
-export interface PawlClient extends Same {
+export interface JobClient {
+  readonly id: string;
+  readonly corpus: string;
+  readonly isResumed: boolean;
+  detail(): Promise<JobDetail>;
+  /** The part of the detail that is cheap enough to poll. */
+  counts(): Promise<JobCounts>;
+  /** The events after a number, until the job ends or the signal aborts. */
+  events(from: {
+    readonly after?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncIterable<Event>;
+}
+
+export type DocumentQuery = QueryOf<'GET /corpora/:name/documents'>;
+
+export interface DocumentPage extends AnswerOf<'GET /corpora/:name/documents'> {
+  /** The metadata of a document is read from a local store only. */
+  items: (Document & { readonly meta?: unknown })[];
+}
+
+export interface PawlClient extends Pick<Pawl, 'work' | 'isWorkedOn' | 'newestEvent'> {
+  readonly ask: Ask;
+  /** A job by its id, or by a unique prefix of it. */
   job(id: string): Promise<JobClient>;
-  jobOf(item: ItemOf): Promise<JobClient>;
   submit(...args: Parameters<Pawl['submit']>): Promise<JobClient>;
-  documents(...args: Parameters<Pawl['documents']>): Promise<DocumentOf[]>;
-  inbox(...args: Parameters<Pawl['inbox']>): Promise<ItemOf[]>;
-  item(id: number): Promise<ItemOf>;
-  spending(corpus: string): Promise<Spending>;
-  reembed(...args: Parameters<Pawl['reembed']>): Promise<JobClient | undefined>;
-  documentEntities(...args: Parameters<Pawl['documentEntities']>): Promise<EntityOf[]>;
+  documents(name: string, query: DocumentQuery): Promise<DocumentPage>;
+}
+
+type ReadPage<Entry> = (query: { limit: number; cursor?: string | undefined }) => Promise<{
+  readonly items: readonly Entry[];
+  readonly next_cursor: string | null;
+}>;
+
+/** The entries of a list, page by page. */
+export async function* entriesOf<Entry>(read: ReadPage<Entry>): AsyncGenerator<Entry> {
+  const limit = limits.request.pageItemsMax;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read({ limit, cursor });
+    yield* page.items;
+    cursor = page.next_cursor;
+  }
+}
+
+export async function allOf<Entry>(read: ReadPage<Entry>): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of entriesOf(read)) entries.push(entry);
+  return entries;
 }

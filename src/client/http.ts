@@ -35,6 +35,10 @@ export type Asking<Name extends RouteName> = Needed<'params', ParamsOf<Name>> &
   Needed<'body', BodyOf<Name>> &
   Needed<'headers', HeadersOf<Name>> & { readonly signal?: AbortSignal | undefined };
 
+/** The argument is optional if all of its parts are. */
+export type Asked<Name extends RouteName> =
+  Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>];
+
 interface Plain {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -104,10 +108,7 @@ export class Client {
   }
 
   /** Calls a route of the contract: `client.ask('GET /jobs/:id', { params: { id } })`. */
-  async ask<Name extends RouteName>(
-    name: Name,
-    ...[asking]: Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>]
-  ): Promise<AnswerOf<Name>> {
+  async ask<Name extends RouteName>(name: Name, ...[asking]: Asked<Name>): Promise<AnswerOf<Name>> {
     const [method = 'GET', path = ''] = name.split(' ');
     const { body, signal, ...rest } = (asking ?? {}) as Plain;
     const response = await this.#send(addressOf(path, rest), {

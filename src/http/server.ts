@@ -16,9 +16,9 @@ import { attemptRoutes } from '../service/handler/attempt.ts';
 import { batchRoutes } from '../service/handler/batch.ts';
 import { callerRoutes, shareRoutes } from '../service/handler/callers.ts';
 import { corpusRoutes, documentRoutes, entityRoutes } from '../service/handler/corpora.ts';
-import { historyRoutes } from '../service/handler/history.ts';
+import { eventRoutes, historyRoutes } from '../service/handler/history.ts';
 import { inboxRoutes } from '../service/handler/inbox.ts';
-import { jobRoutes, steeringRoutes } from '../service/handler/jobs.ts';
+import { jobRoutes, steeringRoutes, submitRoutes } from '../service/handler/jobs.ts';
 import { runRoutes } from '../service/handler/runs.ts';
 import { searchRoutes } from '../service/handler/search.ts';
 import { serviceRoutes, storeChecks } from '../service/handler/service.ts';
@@ -113,10 +113,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 /** All routes of a process with a store, except those of services. */
 export function storeHandlers(service: Service, news: News) {
   return {
+    ...submitRoutes(service),
     ...jobRoutes(service),
     ...steeringRoutes(service),
     ...uploadRoutes(service),
     ...webhookRoutes(service),
+    ...eventRoutes(service),
     ...historyRoutes(service, news),
     ...inboxRoutes(service),
     ...corpusRoutes(service),

@@ -3,6 +3,7 @@
 import type { CallerClient } from '../access/caller-client.ts';
 import { listVisibleCorpora } from '../access/visible-corpora.ts';
 import type { Assembled } from '../app/wire.ts';
+import { type Ask, localAsk } from '../client/local.ts';
 import type { Why } from '../contract/schema/schema.ts';
 import { outputOf } from '../engine/batch/commands.ts';
 import { readWaiting } from '../engine/batch/waiting.ts';
@@ -47,6 +48,8 @@ const caller = 'local';
 export class Pawl {
   readonly #assembled: Assembled;
   readonly #own: OwnCorpora;
+  /** Calls a route of the HTTP API in this process: the same requests and responses. */
+  readonly ask: Ask;
   readonly #closing = new AbortController();
   #started: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -54,6 +57,7 @@ export class Pawl {
   constructor(assembled: Assembled) {
     this.#assembled = assembled;
     this.#own = new OwnCorpora(assembled, caller);
+    this.ask = localAsk(assembled);
   }
 
   get store(): Assembled['database'] {

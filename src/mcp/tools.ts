@@ -6,13 +6,10 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { PawlClient } from '../cli/pawl-client.ts';
-import { jobShape } from '../cli/view/json.ts';
 import { CorpusName, Url } from '../contract/schema/parts.ts';
 import { InlineDocument, Search } from '../contract/schema/schema.ts';
-import { filterOf } from '../contract/search-filter.ts';
 import { failures, toFailure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import { jobCauseShape as causeShape, hitShape } from '../service/view/serializer.ts';
 import { inlineSource, urlSource } from '../source/sources.ts';
 
 export function serveTools(pawl: PawlClient, onerror: (error: Error) => void): StdioServerHandle {
@@ -36,9 +33,9 @@ const tools = {
     description: 'Returns the best passages of a corpus for a query, each with its source.',
     input: Search,
     isReadOnly: true,
-    run: async (pawl, { corpus_name, query, top_k: topK, mode, filter, explain }) => {
-      const options = { topK, mode, explain, filter: filter && filterOf(filter) };
-      return { results: (await pawl.search(corpus_name, query, options)).map(hitShape) };
+    run: async ({ ask }, body) => {
+      const { results } = await ask('POST /search', { body });
+      return { results };
     },
   }),
   ingest: tool({
@@ -74,10 +71,7 @@ const tools = {
       'Shows the progress of a job, its failures, their causes, and what to do about them.',
     input: Type.Object({ job_id: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
     isReadOnly: true,
-    run: async (pawl, { job_id }) => {
-      const job = await pawl.job(job_id);
-      return { ...jobShape(await job.summary()), causes: (await job.causes()).map(causeShape) };
-    },
+    run: async (pawl, { job_id }) => (await pawl.job(job_id)).detail(),
   }),
   why: tool({
     title: 'Why a document is, or is not, in the results',
@@ -95,7 +89,7 @@ const tools = {
       closed,
     ),
     isReadOnly: true,
-    run: (pawl, { corpus_name, url, query }) => pawl.why(corpus_name, url, query),
+    run: ({ ask }, query) => ask('GET /why', { query }),
   }),
 };
 

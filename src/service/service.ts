@@ -75,6 +75,13 @@ export interface Service {
 /** The read-only part of the dependencies. */
 export type ReadService = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
 
+/** The dependencies of the routes that a process also answers for itself, without HTTP. */
+export type StoreService = ReadService &
+  Pick<Service, 'commands' | 'embedder' | 'origins' | 'corpora' | 'callers' | 'audit' | 'jobs'> & {
+    readonly directory?: Pick<CallerDirectory, 'forget'> | undefined;
+    readonly metrics: Pick<Metrics, 'seeSearch'>;
+  };
+
 export interface Ask<Name extends RouteName> {
   readonly caller: CallerContext;
   readonly params: ParamsOf<Name>;
@@ -90,5 +97,15 @@ export interface Ask<Name extends RouteName> {
 export type Handler<Name extends RouteName> = (
   ask: Ask<Name>,
 ) => Promise<AnswerOf<Name> | undefined>;
+
+/** A request without its HTTP parts. */
+export type StoreAsk<Name extends RouteName> = Pick<
+  Ask<Name>,
+  'caller' | 'params' | 'query' | 'body'
+>;
+
+export type StoreHandlers<Names extends RouteName = RouteName> = {
+  readonly [N in Names]: (ask: StoreAsk<N>) => Promise<AnswerOf<N>>;
+};
 
 export type Handlers<Names extends RouteName = RouteName> = { readonly [N in Names]: Handler<N> };

@@ -17,7 +17,7 @@ import {
 } from '../command.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Style, Terminal } from '../view/terminal.ts';
-import { ago, exactTime, number, printable } from '../view/wording.ts';
+import { ago, agoExactly, number, printable } from '../view/wording.ts';
 
 export const batch: Command = {
   name: 'batch',
@@ -81,7 +81,6 @@ function readState(text: string | undefined): BatchTaskState | undefined {
 }
 
 function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {
-  const now = Date.now();
   printTable(
     terminal,
     ['TASK', 'TYPE', 'PROVIDER', 'STATE', '>OK', '>FAILED', 'SUBMITTED'],
@@ -92,7 +91,7 @@ function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {
       terminal.paint(styles[task.state] ?? 'reset', task.state),
       number(task.results_ok),
       number(task.results_failed),
-      ago(Date.parse(task.created_at), now),
+      ago(task.created_at),
     ]),
   );
 }
@@ -116,14 +115,13 @@ async function show(call: Call, args: readonly string[]): Promise<number> {
 function printTask(terminal: Terminal, task: BatchTask): void {
   const { jobs = [] } = (task.provider_state ?? {}) as Partial<ProviderState>;
   const { error, invalid_urls: invalid } = task;
-  const createdAt = Date.parse(task.created_at);
   const type = `${task.task_type}${task.provider === null ? '' : ` at ${task.provider}`}`;
   printPairs(terminal, [
     ['task', task.task_id],
     ['type', printable(type)],
     ['state', terminal.paint(styles[task.state] ?? 'reset', task.state)],
     ['results', `${number(task.results_ok)} ok, ${number(task.results_failed)} failed`],
-    ['submitted', `${ago(createdAt, Date.now())} (${exactTime(createdAt)})`],
+    ['submitted', agoExactly(task.created_at)],
     ...jobs.map((job, index) => {
       const model = job.model === undefined ? '' : `${job.model}: `;
       const text = `${model}${job.status} ${job.external_job_id} ${job.error ?? ''}`.trim();

@@ -1,7 +1,6 @@
 /** `pawl callers`: owners of corpora and jobs, and their keys. */
-import type { CallerClient, ListedCaller } from '../../access/caller-client.ts';
+import type { Ask } from '../../client/local.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
-import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
   answer,
@@ -13,6 +12,7 @@ import {
   withStore,
 } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
+import { allOf } from '../pawl-client.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import { ago, count, number } from '../view/wording.ts';
 
@@ -35,51 +35,36 @@ export const callers: Command = {
   ],
   run: chooseAction('callers', {
     list,
-    show: (call, args) => withStore(call, (pawl) => show(call, pawl.callers, only(args))),
+    show: (call, args) =>
+      withStore(call, ({ ask }) => show(call, ask, onlyArgument(args, 'caller'))),
     link: (call, args) => change(call, args, 'link'),
     unlink: (call, args) => change(call, args, 'unlink'),
     move,
   }),
 };
 
-const only = (args: readonly string[]): string => onlyArgument(args, 'caller');
-
 async function list(call: Call): Promise<number> {
-  const rows = await withStore(call, (pawl) => listAll(pawl.callers));
-  const shape = ({ id, created_at, ...row }: ListedCaller) => ({
-    caller_id: id,
-    ...row,
-    created_at: new Date(created_at).toISOString(),
-  });
-  return answer(call, { items: rows.map(shape), next_cursor: null }, () =>
+  const items = await withStore(call, ({ ask }) =>
+    allOf((query) => ask('GET /callers', { query })),
+  );
+  return answer(call, { items, next_cursor: null }, () =>
     printTable(
       call.terminal,
       ['CALLER', 'NAME', '>KEYS', '>JOBS', 'SINCE'],
-      rows.map(({ id, name, keys, jobs, created_at: at }) => [
-        ...[id, name ?? '', number(keys), number(jobs)],
-        at === 0 ? '' : ago(at, Date.now()),
+      items.map(({ caller_id, name, keys, jobs, created_at: time }) => [
+        ...[caller_id, name ?? '', number(keys), number(jobs)],
+        Date.parse(time) === 0 ? '' : ago(time),
       ]),
     ),
   );
 }
 
-async function listAll(client: CallerClient): Promise<ListedCaller[]> {
-  const rows: ListedCaller[] = [];
-  const limit = limits.request.pageItemsMax;
-  for (let isFull = true; isFull; ) {
-    const page = await client.list({ after: rows.at(-1)?.id ?? '', limit });
-    rows.push(...page);
-    isFull = page.length === limit;
-  }
-  return rows;
-}
-
-async function show(call: Call, client: CallerClient, id: string): Promise<number> {
-  const { identities, corpora, name, ...row } = await client.show(id);
-  const led = identities.map(({ kind, subject }) => ({ kind, subject }));
-  return answer(call, { caller_id: row.id, name, identities: led, corpora }, () =>
+async function show(call: Call, ask: Ask, id: string): Promise<number> {
+  const caller = await ask('GET /callers/:id', { params: { id } });
+  const { caller_id, name, identities, corpora } = caller;
+  return answer(call, caller, () =>
     printPairs(call.terminal, [
-      ['caller', row.id],
+      ['caller', caller_id],
       ...(name === null ? [] : [['name', name] as const]),
       ...identities.map(({ kind, subject }) => [kind, subject] as const),
       ['corpora', corpora.join(', ') || 'none'],
@@ -87,23 +72,32 @@ async function show(call: Call, client: CallerClient, id: string): Promise<numbe
   );
 }
 
-function change(call: Call, args: readonly string[], what: 'link' | 'unlink'): Promise<number> {
+const routes = {
+  link: 'PUT /callers/:id/keys/:hash',
+  unlink: 'DELETE /callers/:id/keys/:hash',
+} as const;
+
+function change(call: Call, args: readonly string[], what: keyof typeof routes): Promise<number> {
   const [id, hash, ...others] = args;
   if (id === undefined || hash === undefined || others.length > 0) {
     throw usageError(`pawl callers ${what} takes a caller and the hash of a key`);
   }
-  return withStore(call, async ({ callers: client }) => {
+  return withStore(call, async ({ ask }) => {
+    const params = { id, hash };
     try {
-      await client[what](id, hash, { isConfirmed: call.flags.yes === true });
+      const query = call.flags.yes === true ? confirmed : {};
+      await ask(routes[what], { params, query });
     } catch (error) {
       const isAsked = error instanceof Failure && error.code === 'action_not_allowed';
       if (!isAsked || call.flags.yes === true) throw error;
       if (!(await hasConsent(call, `${error.message}.`))) return exits.error;
-      await client[what](id, hash, { isConfirmed: true });
+      await ask(routes[what], { params, query: confirmed });
     }
-    return show(call, client, id);
+    return show(call, ask, id);
   });
 }
+
+const confirmed = { confirm: 'true' } as const;
 
 function move(call: Call, args: readonly string[]): Promise<number> {
   const [from, to, ...others] = args;
@@ -111,10 +105,13 @@ function move(call: Call, args: readonly string[]): Promise<number> {
     throw usageError('pawl callers move takes two callers: FROM and TO');
   }
   const corpus = textOf(call.flags, 'corpus');
-  return withStore(call, async ({ callers: client }) => {
+  return withStore(call, async ({ ask }) => {
     const what = corpus === undefined ? 'everything' : `the corpus ${corpus}`;
     if (!(await hasConsent(call, `Move ${what} of ${from} to ${to}?`))) return exits.error;
-    const moved = await client.move(from, to, { corpus });
+    const moved = await ask('POST /callers/:id/move', {
+      params: { id: from },
+      body: { to, corpus_name: corpus },
+    });
     const corpora = count(moved.corpora, 'corpus', 'corpora');
     const sentence = `moved ${corpora} from ${moved.from} to ${moved.to}`;
     return answer(call, moved, sentence);

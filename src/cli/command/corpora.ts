@@ -1,22 +1,20 @@
 /** `pawl corpora`: the searchable corpora. */
-import type { CorpusRow, Spending } from '../../index.ts';
+import type { Corpus, CorpusDetail } from '../../contract/schema/schema.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
-import { corpusShape } from '../../service/view/serializer.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { answer, type Call, type Command, centsOf, exits, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import type { DocumentOf, PawlClient } from '../pawl-client.ts';
-import { costLine, savedLine } from '../view/cost.ts';
+import { allOf, type DocumentPage, entriesOf, type PawlClient } from '../pawl-client.ts';
+import { costPairs } from '../view/cost.ts';
 import { workOrLeave } from '../view/follow.ts';
-import { documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Terminal } from '../view/terminal.ts';
 import {
   ago,
+  agoExactly,
   bytes,
   count,
   cutPath,
-  exactTime,
   money,
   number,
   percent,
@@ -24,7 +22,7 @@ import {
 } from '../view/wording.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { originOptions, showOrigins } from './origins.ts';
-import { share, sharePairs, shareShape, sharesOf, unshare } from './shares.ts';
+import { share, sharePairs, unshare } from './shares.ts';
 
 export const corpora: Command = {
   name: 'corpora',
@@ -75,24 +73,14 @@ export const corpora: Command = {
 };
 
 async function list(call: Call): Promise<number> {
-  return withStore(call, async (pawl) => {
-    const rows: CorpusRow[] = [];
-    for (let page = await pawl.corpora(); page.length > 0; ) {
-      rows.push(...page);
-      page = await pawl.corpora({ after: page.at(-1)?.name ?? '' });
-    }
-    const none = rows.length === 0 && 'no corpora';
-    const shapes = rows.map(corpusShape);
-    return answer(
-      call,
-      { items: shapes, next_cursor: null },
-      none || (() => printCorpora(call, rows)),
-    );
+  return withStore(call, async ({ ask }) => {
+    const items = await allOf((query) => ask('GET /corpora', { query }));
+    const none = items.length === 0 && 'no corpora';
+    return answer(call, { items, next_cursor: null }, none || (() => printCorpora(call, items)));
   });
 }
 
-function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
-  const now = Date.now();
+function printCorpora({ terminal }: Call, rows: readonly Corpus[]): void {
   printTable(
     terminal,
     ['CORPUS', '>DOCUMENTS', '>CHUNKS', '>TEXT', '>PARTLY READ', 'CHANGED'],
@@ -102,7 +90,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
       number(row.chunks),
       bytes(row.text_bytes),
       number(row.documents_partly_read),
-      row.updated_at === null ? '' : ago(row.updated_at, now),
+      row.updated_at === null ? '' : ago(row.updated_at),
     ]),
   );
 }
@@ -110,17 +98,16 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
 function withCorpus(
   call: Call,
   args: readonly string[],
-  use: (call: Call, corpus: CorpusRow, pawl: PawlClient) => Promise<number>,
+  use: (call: Call, corpus: CorpusDetail, pawl: PawlClient) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
-  return withStore(call, async (pawl) => use(call, await pawl.corpus(name), pawl));
+  return withStore(call, async (pawl) =>
+    use(call, await pawl.ask('GET /corpora/:name', { params: { name } }), pawl),
+  );
 }
 
-async function show(call: Call, corpus: CorpusRow, pawl: PawlClient): Promise<number> {
-  const spent = await pawl.spending(corpus.name);
-  const shares = await sharesOf(pawl, corpus.name);
-  const shape = { ...corpusShape(corpus), ...spendingShape(spent), shares: shares.map(shareShape) };
-  const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
+async function show(call: Call, corpus: CorpusDetail): Promise<number> {
+  const { model, next_model: next, budget_cents: budget, updated_at: changedAt } = corpus;
   const pairs = (): (readonly [string, string])[] => [
     ['corpus', corpus.name],
     ['documents', number(corpus.documents)],
@@ -129,67 +116,53 @@ async function show(call: Call, corpus: CorpusRow, pawl: PawlClient): Promise<nu
       : []),
     ['chunks', number(corpus.chunks)],
     ['text', bytes(corpus.text_bytes)],
-    ...spendingPairs(spent),
-    ...sharePairs(shares),
-    ['made', at(corpus.created_at)],
-    ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
-  ];
-  return answer(call, shape, () => printPairs(call.terminal, pairs()));
-}
-
-function spendingPairs(spent: Spending): (readonly [string, string])[] {
-  const { model, next_model: next, budget_cents: budget } = spent;
-  const cost = {
-    tokens: spent.tokens_in + spent.tokens_out,
-    tokensUnpriced: spent.tokens_unpriced,
-    costCents: spent.cost_cents,
-    saved: { tokens: spent.tokens_saved, cents: spent.saved_cents },
-  };
-  return [
     ...(model ? [['model', next ? `${model}, being replaced by ${next}` : model] as const] : []),
-    ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
-    ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
-    ...(typeof budget === 'number' ? [['budget', money(budget)] as const] : []),
+    ...costPairs(corpus),
+    ...(budget === null ? [] : [['budget', money(budget)] as const]),
+    ...sharePairs(corpus.shares),
+    ['made', agoExactly(corpus.created_at)],
+    ...(changedAt === null ? [] : [['changed', agoExactly(changedAt)] as const]),
   ];
+  return answer(call, corpus, () => printPairs(call.terminal, pairs()));
 }
 
 /** Searches use the old model until the last document is embedded. */
-async function reembed(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
+async function reembed(call: Call, { name }: CorpusDetail, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
-  const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
-  if (job) return workOrLeave(call, pawl, job, { after });
+  const body = { budget_cents: centsOf(call.flags, 'budget-cents') };
+  const { job_id } = await pawl.ask('POST /corpora/:name/reembed', { params: { name }, body });
+  if (job_id !== null) return workOrLeave(call, pawl, await pawl.job(job_id), { after });
   return answer(call, { name }, `${name} has no documents`);
 }
 
-async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
+async function setBudget(call: Call, { name }: CorpusDetail, pawl: PawlClient): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
-  await pawl.setCorpusBudget(name, cents);
+  const body = { budget_cents: cents };
+  await pawl.ask('POST /corpora/:name/budget', { params: { name }, body });
   const sentence = `budget of ${name}: ${cents === null ? 'none' : money(cents)}`;
   return answer(call, { name, budget_cents: cents }, sentence);
 }
 
-async function* documentsOf(
-  pawl: PawlClient,
-  name: string,
-  partlyRead: boolean,
-): AsyncGenerator<DocumentOf> {
-  for (let page = await pawl.documents(name, { partlyRead }); page.length > 0; ) {
-    yield* page;
-    page = await pawl.documents(name, { after: page.at(-1)?.id ?? '', partlyRead });
-  }
-}
+type DocumentRow = DocumentPage['items'][number];
 
 /** With `--json`, prints one document per line, because a corpus may be large. */
-async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
+async function printDocuments(
+  call: Call,
+  { name }: CorpusDetail,
+  pawl: PawlClient,
+): Promise<number> {
   const { terminal, isJson, flags } = call;
   const isPartlyRead = flags['partly-read'] === true;
-  const rows: DocumentOf[] = [];
-  for await (const row of documentsOf(pawl, name, isPartlyRead)) {
-    if (isJson) terminal.print(JSON.stringify(documentShape(row)));
+  const rows: DocumentRow[] = [];
+  const documents = entriesOf((query) =>
+    pawl.documents(name, { ...query, partly_read: isPartlyRead }),
+  );
+  for await (const row of documents) {
+    if (isJson) terminal.print(JSON.stringify(row));
     else rows.push(row);
   }
   if (isJson) return exits.well;
-  rows.sort((one, other) => (one.source < other.source ? -1 : 1));
+  rows.sort((one, other) => (one.source_url < other.source_url ? -1 : 1));
   if (isPartlyRead) printPartlyRead(terminal, rows);
   else printTable(terminal, documentColumns, rows.map(documentCells));
   return exits.well;
@@ -205,19 +178,19 @@ const documentColumns: readonly string[] = [
   'CHANGED',
 ];
 
-function documentCells(row: DocumentOf): string[] {
+function documentCells(row: DocumentRow): string[] {
   return [
     cutPath(printable(row.title ?? ''), 40),
-    cutPath(printable(row.source), 48),
-    number(row.chunk_count),
+    cutPath(printable(row.source_url), 48),
+    number(row.chunks),
     bytes(row.text_bytes),
     row.kept_share === null ? '' : percent(row.kept_share),
     number(row.generation),
-    ago(row.updated_at, Date.now()),
+    ago(row.updated_at),
   ];
 }
 
-function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void {
+function printPartlyRead(terminal: Terminal, rows: readonly DocumentRow[]): void {
   if (rows.length === 0) {
     terminal.print('no partly read documents');
     return;
@@ -227,8 +200,8 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void 
     ['>KEPT', 'SOURCE', 'WHY'],
     rows.map((row) => [
       percent(row.kept_share ?? 1),
-      cutPath(printable(row.source), 60),
-      printable(warningsOfDocument(row).join(' ')),
+      cutPath(printable(row.source_url), 60),
+      printable(row.warnings.join(' ')),
     ]),
   );
   terminal.print();
@@ -237,12 +210,12 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void 
 
 async function remove(
   call: Call,
-  { name, documents }: CorpusRow,
+  { name, documents }: CorpusDetail,
   pawl: PawlClient,
 ): Promise<number> {
   const question = `Delete ${name} with ${count(documents, 'document')}?`;
   if (!(await hasConsent(call, question))) return exits.error;
-  const deleted = await pawl.deleteCorpus(name);
+  const { deleted } = await pawl.ask('DELETE /corpora/:name', { params: { name } });
   const sentence = `deleted ${name} with ${count(deleted, 'document')}`;
   return answer(call, { name, deleted }, sentence);
 }

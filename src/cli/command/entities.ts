@@ -1,9 +1,9 @@
 /** `pawl corpora entities`: people, places and other entities in the documents of a corpus. */
-import type { CorpusRow, EntityRow, RelatedRow } from '../../index.ts';
+import type { Corpus } from '../../contract/schema/schema.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { entityKinds } from '../../pipeline/entity/extraction.ts';
+import { type EntityKind, entityKinds } from '../../pipeline/entity/extraction.ts';
 import { answer, type Call, numberOf, type Option, textOf, usageError } from '../command.ts';
-import type { EntityOf, PawlClient } from '../pawl-client.ts';
+import type { PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
 import { number, printable } from '../view/wording.ts';
 
@@ -24,70 +24,58 @@ export const entityOptions: Readonly<Record<string, Option>> = {
 
 export async function printEntities(
   call: Call,
-  corpus: CorpusRow,
-  pawl: PawlClient,
+  { name }: Corpus,
+  { ask }: PawlClient,
 ): Promise<number> {
   const kind = kindOf(call);
-  const limit = numberOf(call.flags, 'limit', { min: 1, max: limits.request.entitiesMax });
-  const filter = { ...(kind && { kind }), limit: limit ?? limits.request.pageItemsDefault };
+  const limit =
+    numberOf(call.flags, 'limit', { min: 1, max: limits.request.entitiesMax }) ??
+    limits.request.pageItemsDefault;
+  const query = { kind, limit };
   const document = textOf(call.flags, 'document');
-  const partner = textOf(call.flags, 'with');
-  if (document !== undefined && partner !== undefined) {
+  const entity = textOf(call.flags, 'with');
+  if (document !== undefined && entity !== undefined) {
     throw usageError('use --document or --with, not both');
   }
   if (document !== undefined) {
-    return show(call, await pawl.documentEntities(document, filter), documentShape);
+    return show(
+      call,
+      await ask('GET /documents/:id/entities', { params: { id: document }, query }),
+    );
   }
-  if (partner !== undefined) {
-    const rows = await pawl.related(corpus.name, partner, filter);
-    return show(call, kind ? rows.filter((row) => row.kind === kind) : rows, relatedShape);
+  if (entity === undefined) {
+    return show(call, await ask('GET /corpora/:name/entities', { params: { name }, query }));
   }
-  return show(call, await pawl.entities(corpus.name, filter), entityShape);
+  const asking = { params: { name, entity }, query: { limit } };
+  const page = await ask('GET /corpora/:name/entities/:entity', asking);
+  return show(call, {
+    ...page,
+    items: page.items.filter((row) => kind === undefined || row.kind === kind),
+  });
 }
 
-function kindOf({ flags }: Call): string | undefined {
-  const kind = textOf(flags, 'kind');
-  if (kind === undefined || entityKinds.some((known) => known === kind)) return kind;
-  throw usageError(`--kind must be one of ${entityKinds.join(', ')}, not ${kind}`);
+function kindOf({ flags }: Call): EntityKind | undefined {
+  const text = textOf(flags, 'kind');
+  const kind = entityKinds.find((known) => known === text);
+  if (text === undefined || kind) return kind;
+  throw usageError(`--kind must be one of ${entityKinds.join(', ')}, not ${text}`);
 }
 
-const entityShape = ({ kind, name, mentions, documents }: EntityRow) => ({
-  kind,
-  name,
-  mentions,
-  documents,
-});
-
-const documentShape = ({ kind, name, mentions, aliases, places }: EntityOf) => ({
-  kind,
-  name,
-  mentions,
-  aliases,
-  places,
-});
-
-const relatedShape = ({ kind, name, weight, documents }: RelatedRow) => ({
-  kind,
-  name,
-  passages: weight,
-  documents,
-});
-
-type Shape = Readonly<Record<string, unknown>>;
+interface Page {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+}
 
 /** Columns are the fields: numbers right-aligned, lists joined, positions only counted. */
-function show<Row>(call: Call, rows: readonly Row[], shape: (row: Row) => Shape): number {
+function show(call: Call, page: Page): number {
   const { terminal } = call;
-  const shapes = rows.map(shape);
-  return answer(call, { items: shapes, next_cursor: null }, () => {
-    if (shapes.length === 0) return terminal.print('no entities');
-    const names = Object.keys(shapes[0] ?? {}).filter((name) => name !== 'places');
+  const [first] = page.items;
+  return answer(call, page, () => {
+    if (!first) return terminal.print('no entities');
+    const names = Object.keys(first).filter((name) => name !== 'places');
     printTable(
       terminal,
-      names.map(
-        (name) => `${typeof shapes[0]?.[name] === 'number' ? '>' : ''}${name.toUpperCase()}`,
-      ),
-      shapes.map((row) => names.map((name) => cellOf(row[name]))),
+      names.map((name) => `${typeof first[name] === 'number' ? '>' : ''}${name.toUpperCase()}`),
+      page.items.map((row) => names.map((name) => cellOf(row[name]))),
     );
   });
 }

@@ -1,7 +1,7 @@
 /** `pawl inbox`: failed documents by cause, with the actions to take. */
+import type { AnswerOf } from '../../contract/contract.ts';
+import type { Item } from '../../contract/schema/schema.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { jobCauseShape as causeShape, failureOf } from '../../service/view/serializer.ts';
-import type { ErrorRecord } from '../../store/item/items.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
   answer,
@@ -13,11 +13,10 @@ import {
   withStore,
 } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import type { ItemOf, JobClient, PawlClient } from '../pawl-client.ts';
+import { entriesOf, type PawlClient } from '../pawl-client.ts';
 import { workOrLeave } from '../view/follow.ts';
-import { itemShape } from '../view/json.ts';
 import { printPairs } from '../view/table.ts';
-import { ago, count, cut, cutPath, exactTime, number, printable } from '../view/wording.ts';
+import { ago, agoExactly, count, cut, cutPath, number, printable } from '../view/wording.ts';
 
 export const inbox: Command = {
   name: 'inbox',
@@ -40,49 +39,58 @@ export const inbox: Command = {
 
 const shownOfCause = 5;
 
+type Cause = Pick<
+  AnswerOf<'GET /inbox'>['causes'][number],
+  'cause' | 'count' | 'title' | 'advice' | 'first_at' | 'last_at'
+>;
+
+/** The inbox groups causes by code and domain; the command shows them by code. */
+async function causesOf({ ask }: PawlClient, query: Filter): Promise<Cause[]> {
+  const { causes } = await ask('GET /inbox', { query: { ...query, limit: 1 } });
+  const byCode = new Map<string, Cause>();
+  for (const { cause, count: failed, title, advice, ...times } of causes) {
+    const known = byCode.get(cause) ?? { count: 0, ...times };
+    // Times in ISO format sort as text.
+    const [first_at] = [known.first_at, times.first_at].sort() as [string];
+    const [last_at] = [known.last_at, times.last_at].sort().reverse() as [string];
+    byCode.set(cause, { cause, count: known.count + failed, title, advice, first_at, last_at });
+  }
+  return [...byCode.values()].sort((one, other) => other.count - one.count);
+}
+
 async function list(call: Call): Promise<number> {
-  const { terminal, flags, isJson } = call;
+  const { terminal, isJson } = call;
   const filter = filterOf(call);
   return withStore(call, async (pawl) => {
-    const causes = (await pawl.causes(textOf(flags, 'corpus'))).filter(
-      ({ code }) => filter.cause === undefined || code === filter.cause,
-    );
+    const causes = await causesOf(pawl, filter);
+    const isShort = !isJson && filter.cause === undefined;
+    const limit = isShort ? shownOfCause : limits.request.pageItemsMax;
+    const itemsOf = async ({ cause }: Cause): Promise<Item[]> =>
+      (await pawl.ask('GET /inbox', { query: { ...filter, cause, limit } })).items;
     if (isJson) {
       const shapes = [];
-      for (const cause of causes) {
-        const items = await pawl.inbox({ ...filter, cause: cause.code });
-        shapes.push({ ...causeShape(cause), items: items.map(itemShape) });
-      }
+      for (const cause of causes) shapes.push({ ...cause, items: await itemsOf(cause) });
       terminal.print(JSON.stringify({ causes: shapes }));
       return exits.well;
     }
     const all = causes.reduce((sum, cause) => sum + cause.count, 0);
     terminal.print(all === 0 ? 'the inbox is empty' : `${count(all, 'document')} failed`);
-    for (const cause of causes) {
-      const limit = filter.cause === undefined ? shownOfCause : limits.request.pageItemsMax;
-      const items = await pawl.inbox({ ...filter, cause: cause.code, limit });
-      printCause(call, causeShape(cause), items);
-    }
+    for (const cause of causes) printCause(call, cause, await itemsOf(cause));
     return exits.well;
   });
 }
 
-function printCause(
-  { terminal }: Call,
-  cause: ReturnType<typeof causeShape>,
-  items: readonly ItemOf[],
-): void {
-  const now = Date.now();
+function printCause({ terminal }: Call, cause: Cause, items: readonly Item[]): void {
   const dim = (text: string): string => terminal.paint('dim', text);
   terminal.print();
   const head = `${terminal.paint(['bold', 'red'], cause.title)}  ${number(cause.count)}`;
   terminal.print(`${head}  ${dim(cause.cause)}`);
   terminal.print(cause.advice);
-  const width = Math.max(...items.map(({ id }) => String(id).length)) + 1;
+  const width = Math.max(...items.map(({ item_id }) => String(item_id).length)) + 1;
   for (const item of items) {
-    const id = `#${item.id}`.padStart(width + 1);
+    const id = `#${item.item_id}`.padStart(width + 1);
     const source = cutPath(printable(item.source), terminal.columns() - width - 16);
-    terminal.print(`  ${id}  ${source}  ${dim(ago(item.failed_at ?? now, now))}`);
+    terminal.print(`  ${id}  ${source}  ${dim(ago(item.failed_at ?? item.moved_at))}`);
     const indent = ' '.repeat(width + 5);
     terminal.print(
       `${indent}${dim(cut(printable(saidOfItem(item)), terminal.columns() - width - 5))}`,
@@ -95,39 +103,36 @@ function printCause(
 }
 
 /** Documents with the same cause may still have different error messages. */
-function saidOfItem({ source, error }: ItemOf): string {
-  const { message = '' }: Partial<ErrorRecord> = error === null ? {} : JSON.parse(error);
+function saidOfItem({ source, error }: Item): string {
+  const message = error?.message ?? '';
   return message.startsWith(`${source} `) ? message.slice(source.length + 1) : message;
 }
 
 async function show(call: Call, args: readonly string[]): Promise<number> {
   const id = readId(onlyArgument(args, 'item'));
   return withStore(call, async (pawl) => {
-    const item = await pawl.item(id);
-    if (call.isJson) call.terminal.print(JSON.stringify(itemShape(item)));
-    else printItem(call, item, await pawl.jobOf(item));
-    return exits.well;
+    const item = await readItem(pawl, id);
+    return answer(call, item, () => printItem(call, item));
   });
 }
 
-function printItem({ terminal }: Call, item: ItemOf, job: JobClient): void {
-  const error: ErrorRecord | null = item.error === null ? null : JSON.parse(item.error);
-  const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
+function printItem({ terminal }: Call, item: Item): void {
+  const { item_id: id, error, failed_at: failedAt } = item;
   printPairs(terminal, [
-    ['item', `#${item.id}`],
+    ['item', `#${id}`],
     ['source', printable(item.source)],
-    ['corpus', item.corpus],
-    ['job', job.id],
+    ['corpus', item.corpus_name],
+    ['job', item.job_id],
     ['step', item.step],
-    ...(error === null || item.failed_at === null
+    ...(error === null || failedAt === null
       ? []
       : ([
-          ['failed', at(item.failed_at)],
+          ['failed', agoExactly(failedAt)],
           ['at step', `${error.step} (${error.stage}), attempt ${error.context.attempt}`],
           ['cause', `${terminal.paint('red', error.code)}, ${error.kind}`],
           ['said', printable(error.message)],
-          ['what to do', failureOf(error.code).advice],
-          ['actions', `pawl inbox retry ${item.id}, pawl inbox discard ${item.id}`],
+          ['what to do', item.advice ?? ''],
+          ['actions', `pawl inbox retry ${id}, pawl inbox discard ${id}`],
         ] as const)),
   ]);
 }
@@ -137,12 +142,13 @@ async function retry(call: Call, args: readonly string[]): Promise<number> {
     const items = await chosenItems(call, pawl, args);
     if (items.length === 0) return tellNone(call);
     const after = await pawl.newestEvent();
-    const retried = await pawl.retryItems(items.map(({ id }) => id));
+    const body = { item_ids: items.map(({ item_id }) => item_id) };
+    const { retried } = await pawl.ask('POST /inbox/retry', { body });
     if (!call.isJson) call.terminal.print(`retrying ${count(retried, 'document')}`);
     let exit: number = exits.well;
     // The engine works on all jobs concurrently; only the progress is shown job by job.
-    for (const item of new Map(items.map((each) => [each.job_id, each])).values()) {
-      exit = Math.max(exit, await workOrLeave(call, pawl, await pawl.jobOf(item), { after }));
+    for (const id of new Set(items.map(({ job_id }) => job_id))) {
+      exit = Math.max(exit, await workOrLeave(call, pawl, await pawl.job(id), { after }));
       if (call.interrupt.aborted) break;
     }
     return exit;
@@ -155,7 +161,8 @@ async function discard(call: Call, args: readonly string[]): Promise<number> {
     if (items.length === 0) return tellNone(call);
     const question = `Discard ${count(items.length, 'failed document')}?`;
     if (!(await hasConsent(call, question))) return exits.error;
-    const discarded = await pawl.discardItems(items.map(({ id }) => id));
+    const body = { item_ids: items.map(({ item_id }) => item_id) };
+    const { discarded } = await pawl.ask('POST /inbox/discard', { body });
     const sentence = `discarded ${count(discarded, 'document')}`;
     return answer(call, { discarded }, sentence);
   });
@@ -166,33 +173,33 @@ function tellNone(call: Call): number {
 }
 
 /** The named items, those of a cause, or all. */
-async function chosenItems(
-  call: Call,
-  pawl: PawlClient,
-  args: readonly string[],
-): Promise<ItemOf[]> {
+async function chosenItems(call: Call, pawl: PawlClient, args: readonly string[]): Promise<Item[]> {
   const filter = filterOf(call);
   const isAll = call.flags.all === true;
   const ways = [args.length > 0, filter.cause !== undefined, isAll].filter(Boolean).length;
   if (ways !== 1) throw usageError('name items, or add --cause CODE or --all');
-  if (args.length > 0) {
-    const items: ItemOf[] = [];
-    for (const id of args.map(readId)) items.push(await pawl.item(id));
-    return items;
-  }
-  const items: ItemOf[] = [];
-  for (let page = await pawl.inbox(filter); page.length > 0; ) {
-    items.push(...page);
+  const items: Item[] = [];
+  for (const id of args.map(readId)) items.push(await readItem(pawl, id));
+  if (args.length > 0) return items;
+  const failed = entriesOf((query) => pawl.ask('GET /inbox', { query: { ...filter, ...query } }));
+  for await (const item of failed) {
+    items.push(item);
     if (items.length >= limits.job.itemsMax) break;
-    page = await pawl.inbox({ ...filter, after: page.at(-1)?.id ?? 0 });
   }
   return items;
 }
 
-function filterOf({ flags }: Call): { cause?: string; corpus?: string } {
-  const cause = textOf(flags, 'cause');
-  const corpus = textOf(flags, 'corpus');
-  return { ...(cause !== undefined && { cause }), ...(corpus !== undefined && { corpus }) };
+interface Filter {
+  readonly cause?: string | undefined;
+  readonly corpus_name?: string | undefined;
+}
+
+function filterOf({ flags }: Call): Filter {
+  return { cause: textOf(flags, 'cause'), corpus_name: textOf(flags, 'corpus') };
+}
+
+function readItem({ ask }: PawlClient, id: number): Promise<Item> {
+  return ask('GET /items/:id', { params: { id: String(id) } });
 }
 
 function readId(text: string): number {

@@ -1,13 +1,7 @@
 /** `pawl jobs`: submitted jobs, their progress, and the actions on them. */
-import type { Event, JobSummary } from '../../index.ts';
-import {
-  type JobState,
-  jobActions,
-  job as jobMachine,
-  jobState,
-} from '../../kernel/lifecycle/job.ts';
+import type { Event, Job } from '../../contract/schema/schema.ts';
+import { type JobState, job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { failureOf } from '../../service/view/serializer.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
   answer,
@@ -21,12 +15,11 @@ import {
   withStore,
 } from '../command.ts';
 import type { JobClient, PawlClient } from '../pawl-client.ts';
-import { costLine, costOfJob, savedLine } from '../view/cost.ts';
+import { costPairs } from '../view/cost.ts';
 import { follow, workOrLeave, workOrWatch } from '../view/follow.ts';
-import { eventShape, jobShape } from '../view/json.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Style, Terminal } from '../view/terminal.ts';
-import { ago, count, duration, exactTime, money, number, printable } from '../view/wording.ts';
+import { ago, agoExactly, count, duration, money, number, printable } from '../view/wording.ts';
 
 export const jobs: Command = {
   name: 'jobs',
@@ -75,14 +68,9 @@ async function list(call: Call): Promise<number> {
   const state = readState(textOf(flags, 'state'));
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
   return withStore(call, async (pawl) => {
-    const rows = await pawl.jobs({
-      ...(corpus !== undefined && { corpus }),
-      ...(state !== undefined && { state }),
-      ...(limit !== undefined && { limit }),
-    });
-    const none = rows.length === 0 && 'no jobs';
-    const page = { items: rows.map(jobShape), next_cursor: null };
-    return answer(call, page, none || (() => printJobs(terminal, rows)));
+    const page = await pawl.ask('GET /jobs', { query: { corpus_name: corpus, state, limit } });
+    const none = page.items.length === 0 && 'no jobs';
+    return answer(call, page, none || (() => printJobs(terminal, page.items)));
   });
 }
 
@@ -92,23 +80,26 @@ function readState(text: string | undefined): JobState | undefined {
   throw usageError(`--state must be one of ${jobMachine.states.join(', ')}, not ${text}`);
 }
 
-function printJobs(terminal: Terminal, rows: readonly JobSummary[]): void {
-  const now = Date.now();
+function printJobs(terminal: Terminal, rows: readonly Job[]): void {
   printTable(
     terminal,
     ['JOB', 'CORPUS', 'STATE', '>DONE', '>FAILED', '>ALL', '>CHUNKS', 'SUBMITTED', 'TOOK'],
     rows.map((job) => [
-      job.id.slice(0, 8),
-      job.corpus,
+      job.job_id.slice(0, 8),
+      job.corpus_name,
       paintState(terminal, job),
-      number(job.items.done),
-      job.items.failed > 0 ? terminal.paint('red', number(job.items.failed)) : '0',
-      number(job.items.total),
-      number(job.chunks),
-      ago(job.createdAt, now),
-      job.endedAt === null ? '' : duration(job.endedAt - job.createdAt),
+      number(job.items_done),
+      job.items_failed > 0 ? terminal.paint('red', number(job.items_failed)) : '0',
+      number(job.items_total),
+      number(job.chunks_indexed),
+      ago(job.created_at),
+      tookOf(job),
     ]),
   );
+}
+
+function tookOf({ created_at, ended_at }: Job): string {
+  return ended_at === null ? '' : duration(Date.parse(ended_at) - Date.parse(created_at));
 }
 
 const styles: Partial<Record<JobState, Style>> = {
@@ -120,55 +111,55 @@ const styles: Partial<Record<JobState, Style>> = {
   running: 'cyan',
 };
 
-function paintState(terminal: Terminal, { state, partial }: JobSummary): string {
+function paintState(terminal: Terminal, { state, partial }: Job): string {
   const text = state === jobState.succeeded && partial ? 'partly succeeded' : state;
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
-async function show({ terminal, isJson }: Call, job: JobClient): Promise<number> {
-  const summary = await job.summary();
-  if (isJson) {
-    terminal.print(JSON.stringify(jobShape(summary)));
-    return exits.well;
-  }
-  const { items, createdAt, endedAt } = summary;
-  const causes = items.failed > 0 ? await job.causes() : [];
-  const unchanged = await job.unchanged();
+async function show(call: Call, client: JobClient): Promise<number> {
+  const { terminal } = call;
+  const job = await client.detail();
   const documents = [
-    `${number(items.done)} of ${number(items.total)} done`,
-    ...(unchanged > 0 ? [`${number(unchanged)} of them unchanged`] : []),
-    ...(items.failed > 0 ? [terminal.paint('red', `${number(items.failed)} failed`)] : []),
-    ...(items.canceled > 0 ? [`${number(items.canceled)} canceled`] : []),
-    ...(items.waiting > 0 ? [`${number(items.waiting)} waiting to retry`] : []),
+    `${number(job.items_done)} of ${number(job.items_total)} done`,
+    ...(job.items_unchanged > 0 ? [`${number(job.items_unchanged)} of them unchanged`] : []),
+    ...(job.items_failed > 0 ? [terminal.paint('red', `${number(job.items_failed)} failed`)] : []),
+    ...(job.items_canceled > 0 ? [`${number(job.items_canceled)} canceled`] : []),
+    ...(job.items_waiting > 0 ? [`${number(job.items_waiting)} waiting to retry`] : []),
   ];
-  printPairs(terminal, [
-    ['job', summary.id],
-    ['corpus', summary.corpus],
-    ['state', `${paintState(terminal, summary)}${endedAt ? '' : ` (${summary.status})`}`],
-    ...(summary.state === jobState.failed ? [['message', summary.message] as const] : []),
+  const { budget_cents: budget, pause_reason: paused, ended_at: endedAt } = job;
+  const pairs: (readonly [string, string])[] = [
+    ['job', job.job_id],
+    ['corpus', job.corpus_name],
+    ['state', `${paintState(terminal, job)}${endedAt ? '' : ` (${job.status})`}`],
+    ...(job.state === jobState.failed ? [['message', job.message] as const] : []),
     ['documents', documents.join(', ')],
-    ['chunks', number(summary.chunks)],
-    ...costPairs(summary),
-    ['submitted', `${ago(createdAt, Date.now())} (${exactTime(createdAt)})`],
-    ...(endedAt === null ? [] : [['took', duration(endedAt - createdAt)] as const]),
-    ...causes.map(({ code, count: failed }, index) => {
-      const text = `${code} × ${number(failed)}: ${failureOf(code).advice}`;
+    ['chunks', number(job.chunks_indexed)],
+    ...costPairs(job),
+    ...(budget === null ? [] : [['budget', money(budget)] as const]),
+    ...(paused === null ? [] : [['paused because', paused] as const]),
+    ['submitted', agoExactly(job.created_at)],
+    ...(endedAt === null ? [] : [['took', tookOf(job)] as const]),
+    ...job.causes.map(({ cause, count: failed, advice }, index) => {
+      const text = `${cause} × ${number(failed)}: ${advice}`;
       return [index === 0 ? 'causes' : '', text] as const;
     }),
-    ['actions', jobActions(summary.state, items).join(', ') || 'none'],
-  ]);
-  return exits.well;
+    ['actions', job.actions.join(', ') || 'none'],
+  ];
+  return answer(call, job, () => printPairs(terminal, pairs));
 }
 
-function costPairs(summary: JobSummary): (readonly [string, string])[] {
-  const cost = costOfJob(summary);
-  const { budgetCents, pauseReason } = summary;
-  return [
-    ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
-    ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
-    ...(budgetCents === null ? [] : [['budget', money(budgetCents)] as const]),
-    ...(pauseReason === null ? [] : [['paused because', pauseReason] as const]),
-  ];
+async function* historyOf(
+  { ask }: PawlClient,
+  { id }: JobClient,
+  { after, until }: { readonly after: number; readonly until: number },
+): AsyncGenerator<Event> {
+  for (let from = after, hasMore = true; hasMore && from < until; ) {
+    const asking = { params: { id }, query: { after: from } };
+    const page = await ask('GET /jobs/:id/events', asking);
+    yield* page.items.filter(({ seq }) => seq <= until);
+    from = page.last_seq;
+    hasMore = page.has_more;
+  }
 }
 
 async function printEvents(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
@@ -177,18 +168,18 @@ async function printEvents(call: Call, job: JobClient, pawl: PawlClient): Promis
   const after = numberOf(flags, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
   let left = numberOf(flags, 'limit', { min: 1, max: limits.event.shownMax });
   if (left === undefined) left = Number.POSITIVE_INFINITY;
-  for await (const event of job.history({ after, until: newest })) {
+  for await (const event of historyOf(pawl, job, { after, until: newest })) {
     if (left <= 0 || call.interrupt.aborted) break;
     left -= 1;
-    terminal.print(isJson ? JSON.stringify(eventShape(event, job.id)) : eventLine(terminal, event));
+    terminal.print(isJson ? JSON.stringify(event) : eventLine(terminal, event));
   }
   return exits.well;
 }
 
 function eventLine(terminal: Terminal, event: Event): string {
-  const { seq, at, kind, itemId, step, detail = {} } = event;
-  const time = new Date(at).toISOString().slice(11, 23);
-  const place = [itemId ? `#${itemId}` : '', step ?? ''].join(' ').trim();
+  const { seq, at, kind, item_id, step, detail } = event;
+  const time = at.slice(11, 23);
+  const place = [item_id ? `#${item_id}` : '', step ?? ''].join(' ').trim();
   const details = Object.entries(detail).map(([name, value]) => `${name}=${plain(value)}`);
   const head = `${String(seq).padStart(7)}  ${time}`;
   const text = `${kind.padEnd(18)}  ${place.padEnd(24)}  ${details.join(' ')}`.trimEnd();
@@ -201,36 +192,40 @@ function plain(value: unknown): string {
 
 async function watch(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
-  const isOpen = (await job.summary()).endedAt === null;
+  const isOpen = (await job.detail()).ended_at === null;
   return isOpen ? workOrWatch(call, pawl, job, { after }) : follow(call, job, { after });
 }
 
-async function pause(call: Call, job: JobClient): Promise<number> {
-  await job.pause();
+async function pause(call: Call, job: JobClient, { ask }: PawlClient): Promise<number> {
+  await ask('POST /jobs/:id/pause', { params: { id: job.id } });
   return tell(call, job, `paused; resume with: pawl jobs resume ${job.id.slice(0, 8)}`);
 }
 
-async function cancel(call: Call, job: JobClient): Promise<number> {
-  const { itemsCanceled, itemsDone, itemsFailed } = await job.cancel();
-  const kept = `${count(itemsDone, 'document')} stay indexed`;
-  const failed = itemsFailed > 0 ? `, ${number(itemsFailed)} had already failed` : '';
-  return tell(call, job, `canceled ${count(itemsCanceled, 'document')}; ${kept}${failed}`);
+async function cancel(call: Call, job: JobClient, { ask }: PawlClient): Promise<number> {
+  const receipt = await ask('POST /jobs/:id/cancel', { params: { id: job.id } });
+  const { items_failed } = await job.counts();
+  const kept = `${count(receipt.kept.items, 'document')} stay indexed`;
+  const failed = items_failed > 0 ? `, ${number(items_failed)} had already failed` : '';
+  return tell(call, job, `canceled ${count(receipt.stopped.items, 'document')}; ${kept}${failed}`);
 }
 
 async function resume(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
-  await job.resume({ budgetCents: centsOf(call.flags, 'budget-cents') });
+  const body = { budget_cents: centsOf(call.flags, 'budget-cents') };
+  await pawl.ask('POST /jobs/:id/resume', { params: { id: job.id }, body });
   if (!call.isJson) call.terminal.print('resumed');
   return workOrLeave(call, pawl, job, { after });
 }
 
 async function retry(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
-  const retried = await job.retry();
+  const { items_retried: retried = 0 } = await pawl.ask('POST /jobs/:id/retry', {
+    params: { id: job.id },
+  });
   if (!call.isJson) call.terminal.print(`retrying ${count(retried, 'document')}`);
   return workOrLeave(call, pawl, job, { after });
 }
 
 async function tell(call: Call, job: JobClient, sentence: string): Promise<number> {
-  return answer(call, call.isJson && jobShape(await job.summary()), sentence);
+  return answer(call, call.isJson && (await job.detail()), sentence);
 }

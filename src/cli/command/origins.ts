@@ -1,5 +1,6 @@
 /** `pawl corpora origins`: the services that receive text of a corpus, and accepting a change. */
-import type { CorpusOrigins, CorpusRow } from '../../index.ts';
+import type { AnswerOf } from '../../contract/contract.ts';
+import type { Corpus } from '../../contract/schema/schema.ts';
 import { isSameHost } from '../../kernel/name/origin.ts';
 import { answer, type Call, exits, type Option } from '../command.ts';
 import { hasConsent } from '../consent.ts';
@@ -15,28 +16,30 @@ export const originOptions: Readonly<Record<'accept', Option>> = {
 
 export async function showOrigins(
   call: Call,
-  { name }: CorpusRow,
-  pawl: PawlClient,
+  { name }: Corpus,
+  { ask }: PawlClient,
 ): Promise<number> {
-  const origins = await pawl.origins(name);
-  if (call.flags.accept !== true) return print(call, name, origins);
+  const origins = await ask('GET /corpora/:name/origins', { params: { name } });
+  if (call.flags.accept !== true) return print(call, origins);
   const changed = rowsOf(origins).filter(({ isChanged }) => isChanged);
   const targets = changed.map(({ use, configured }) => `${use} to ${configured}`).join(', ');
   const question = `Send text and queries of ${name} (${targets})?`;
   if (changed.length > 0 && !(await hasConsent(call, question))) return exits.error;
-  return print(call, name, await pawl.acceptOrigins(name));
+  return print(call, await ask('POST /corpora/:name/origins', { params: { name } }));
 }
 
-function print(call: Call, name: string, origins: CorpusOrigins): number {
+type CorpusOrigins = AnswerOf<'GET /corpora/:name/origins'>;
+
+function print(call: Call, origins: CorpusOrigins): number {
   const rows = rowsOf(origins);
-  const none = rows.length === 0 && `text of ${name} stays on this machine`;
+  const none = rows.length === 0 && `text of ${origins.name} stays on this machine`;
   const told = (): void =>
     printTable(
       call.terminal,
       ['USE', 'RECORDED', 'CONFIGURED'],
       rows.map(({ use, recorded, configured }) => [use, recorded ?? '', configured ?? '']),
     );
-  return answer(call, { name, ...origins }, none || told);
+  return answer(call, origins, none || told);
 }
 
 function rowsOf({ recorded, configured }: CorpusOrigins) {

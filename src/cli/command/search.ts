@@ -1,10 +1,10 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
-import type { Explanation, Hit, SearchMode, SearchOptions } from '../../index.ts';
+import type { BodyOf } from '../../contract/contract.ts';
+import type { Hit } from '../../contract/schema/schema.ts';
+import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { hitShape } from '../../service/view/serializer.ts';
-import { type Call, type Command, exits, numberOf, usageError, withStore } from '../command.ts';
-import type { PawlClient } from '../pawl-client.ts';
+import { answer, type Command, numberOf, usageError, withStore } from '../command.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
 
@@ -26,36 +26,24 @@ export const search: Command = {
     const [corpus, ...words] = call.positionals;
     const query = words.join(' ').trim();
     if (corpus === undefined || query === '') throw usageError('name the corpus and the query');
-    const topK = numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax });
-    const mode = call.flags.mode as SearchMode | undefined;
-    const explain = call.flags.explain === true;
-    const asked = { corpus, query, topK, mode, explain };
-    return withStore(call, (pawl) => searchAndPrint(call, pawl, asked));
+    const body = {
+      corpus_name: corpus,
+      query,
+      top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
+      mode: call.flags.mode as BodyOf<'POST /search'>['mode'],
+      explain: call.flags.explain === true,
+    };
+    const found = await withStore(call, ({ ask }) => ask('POST /search', { body }));
+    return answer(call, found, () => {
+      const { terminal } = call;
+      const what = `${count(found.results.length, 'passage')} for “${query}” in ${corpus}`;
+      terminal.print(terminal.paint('dim', `${what} · ${found.query_ms} ms`));
+      for (const [index, hit] of found.results.entries()) {
+        printHit(terminal, hit, index + 1, query);
+      }
+    });
   },
 };
-
-export interface SearchCall extends SearchOptions {
-  readonly corpus: string;
-  readonly query: string;
-}
-
-export async function searchAndPrint(
-  { terminal, isJson }: Call,
-  pawl: PawlClient,
-  { corpus, query, ...options }: SearchCall,
-): Promise<number> {
-  const startedAt = performance.now();
-  const hits = await pawl.search(corpus, query, options);
-  const queryMs = Math.round((performance.now() - startedAt) * 10) / 10;
-  if (isJson) {
-    terminal.print(JSON.stringify({ results: hits.map(hitShape), query_ms: queryMs }));
-    return exits.well;
-  }
-  const what = `${count(hits.length, 'passage')} for “${query}” in ${corpus}`;
-  terminal.print(terminal.paint('dim', `${what} · ${queryMs} ms`));
-  for (const [index, hit] of hits.entries()) printHit(terminal, hit, index + 1, query);
-  return exits.well;
-}
 
 const linesMax = 3;
 const columnsMax = 96;
@@ -63,19 +51,20 @@ const columnsMax = 96;
 function printHit(terminal: Terminal, hit: Hit, place: number, query: string): void {
   const columns = Math.min(terminal.columns(), columnsMax) - 4;
   const heading = hit.heading.split(' > ').filter((part) => part !== '' && part !== hit.title);
-  const name = printable([hit.title ?? basename(hit.sourceUrl), ...heading].join(' › '));
+  const name = printable([hit.title ?? basename(hit.source_url), ...heading].join(' › '));
   const score = hit.score.toFixed(2);
   terminal.print();
   const title = cut(name, columns - score.length - 2);
   const fill = ' '.repeat(Math.max(columns - title.length - score.length, 2));
   const shownScore = `${fill}${terminal.paint('dim', score)}`;
   terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
-  const page = hit.page === null ? '' : ` · page ${hit.page}`;
-  const path = cutPath(displayPath(hit.sourceUrl), columns - page.length);
+  const page = hit.page == null ? '' : ` · page ${hit.page}`;
+  const path = cutPath(displayPath(hit.source_url), columns - page.length);
   terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
-  if (hit.explanation) terminal.print(terminal.paint('dim', `    ${explained(hit.explanation)}`));
+  if (hit.explanation)
+    terminal.print(terminal.paint('dim', `    ${explained(hit.explanation as Explanation)}`));
 }
 
 function explained({ parts, terms }: Explanation): string {

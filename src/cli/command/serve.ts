@@ -10,6 +10,7 @@ import type { Pawl } from '../../index.ts';
 import { expandSources } from '../../source/sources.ts';
 import { type Call, type Command, exits } from '../command.ts';
 import { engineOptions } from '../engine-options.ts';
+import { localPawl } from '../local-client.ts';
 import { follow } from '../view/follow.ts';
 import { count } from '../view/wording.ts';
 
@@ -116,7 +117,7 @@ async function readSamples(call: Call, pawl: Pawl): Promise<void> {
   const isIdle = config.workers === 0;
   if (flags['no-sample'] === true || isGuarded || isIdle || !(await isNew(pawl))) return;
   const sources = await expandSources([samples]);
-  const job = await pawl.submit(sources, { corpus });
+  const job = await localPawl(pawl).submit(sources, { corpus });
   if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);
   await follow(call, job, { after: 0 });
   if (interrupt.aborted || isJson) return;

@@ -24,9 +24,8 @@ export const why: Command = {
     const corpus = textOf(call.flags, 'corpus');
     if (corpus === undefined) throw usageError('add --corpus NAME');
     const source = sourceOf(call, onlyArgument(call.positionals, 'source'));
-    const found = await withStore(call, (pawl) =>
-      pawl.why(corpus, source, textOf(call.flags, 'query')),
-    );
+    const query = { corpus_name: corpus, url: source, query: textOf(call.flags, 'query') };
+    const found = await withStore(call, ({ ask }) => ask('GET /why', { query }));
     return answer(call, found, () => printWhy(call, found));
   },
 };

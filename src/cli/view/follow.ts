@@ -1,15 +1,14 @@
 /** Follows a job to its end, then prints the result and the next steps for failed documents. */
-import type { JobCounts, JobSummary } from '../../index.ts';
+import type { Job, JobDetail } from '../../contract/schema/schema.ts';
 import { job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
-import { jobCauseShape as causeShape, failureOf } from '../../service/view/serializer.ts';
 import { type Call, exits } from '../command.ts';
-import type { JobClient, PawlClient } from '../pawl-client.ts';
-import { type Cost, costLine, costOfJob, savedLine } from './cost.ts';
-import { jobShape } from './json.ts';
+import type { JobClient, JobCounts, PawlClient } from '../pawl-client.ts';
+import { costLine, costPairs } from './cost.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 import { printTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
 import { count, duration, money, number } from './wording.ts';
 
 const redrawMs = 100;
@@ -39,7 +38,7 @@ export async function follow(
       view.see(event);
       // The engine paused the job (budget, empty account). It stays paused until somebody resumes
       // it.
-      if (event.kind === 'job_paused' && (await job.counts()).pauseReason !== null) break;
+      if (event.kind === 'job_paused' && (await job.counts()).pause_reason !== null) break;
     }
   } finally {
     clearInterval(timer);
@@ -48,11 +47,11 @@ export async function follow(
   const { state } = progress.counts;
   if (isFinal(jobMachine, state)) view.show(progress);
   view.end(progress);
-  if (state === jobState.paused && progress.counts.pauseReason !== null) {
-    return tellPaused(call, await job.summary());
+  if (state === jobState.paused && progress.counts.pause_reason !== null) {
+    return tellPaused(call, await job.detail());
   }
   if (!isFinal(jobMachine, state)) return exits.interrupted;
-  await printEnd(call, job, await job.summary());
+  printEnd(call, await job.detail());
   return exitOf(progress.counts);
 }
 
@@ -82,7 +81,7 @@ export async function workOrLeave(
   from: { readonly after: number },
 ): Promise<number> {
   if (!(await pawl.isWorkedOn())) return workOrWatch(call, pawl, job, from);
-  if (call.isJson) call.terminal.print(JSON.stringify(jobShape(await job.summary())));
+  if (call.isJson) call.terminal.print(JSON.stringify(await job.detail()));
   else call.terminal.print('a running Pawl process continues this job');
   return exits.well;
 }
@@ -94,55 +93,50 @@ const pauseSentences: Readonly<Record<string, string>> = {
 };
 
 /** The job waits for more budget or credit. Paid results are kept. */
-function tellPaused({ terminal, isJson }: Call, summary: JobSummary): number {
+function tellPaused({ terminal, isJson }: Call, job: Job): number {
   if (isJson) {
-    terminal.print(JSON.stringify(jobShape(summary)));
+    terminal.print(JSON.stringify(job));
     return exits.error;
   }
-  const { pauseReason, items, budgetCents } = summary;
-  const why = pauseSentences[pauseReason ?? ''] ?? pauseReason;
-  const done = `${number(items.done)} of ${count(items.total, 'document')} done`;
-  const of = budgetCents === null ? '' : ` of ${money(budgetCents)}`;
-  terminal.print(`paused: ${why}; ${done}, ${costLine(costOfJob(summary))}${of}`);
-  const more = pauseReason === 'budget_reached' ? ' --budget-cents N' : '';
-  const how = `pawl jobs resume ${summary.id.slice(0, 8)}${more}`;
+  const { pause_reason: reason, budget_cents: budget } = job;
+  const why = pauseSentences[reason ?? ''] ?? reason;
+  const done = `${number(job.items_done)} of ${count(job.items_total, 'document')} done`;
+  const of = budget === null ? '' : ` of ${money(budget)}`;
+  terminal.print(`paused: ${why}; ${done}, ${costLine(job)}${of}`);
+  const more = reason === 'budget_reached' ? ' --budget-cents N' : '';
+  const how = `pawl jobs resume ${job.job_id.slice(0, 8)}${more}`;
   terminal.print(`${terminal.paint('dim', 'resume with')}  ${how}`);
   return exits.error;
 }
 
-function exitOf({ state, items }: JobCounts): number {
+function exitOf({ state, items_failed: failed }: JobCounts): number {
   if (state === jobState.canceled) return exits.error;
-  return items.failed > 0 ? exits.someFailed : exits.well;
+  return failed > 0 ? exits.someFailed : exits.well;
 }
 
-async function printEnd(call: Call, job: JobClient, summary: JobSummary): Promise<void> {
-  const { terminal } = call;
-  const unchanged = await job.unchanged();
-  const partlyRead = await job.partlyRead();
-  const causes = summary.items.failed > 0 ? await job.causes() : [];
-  if (call.isJson) {
-    const counts = { items_unchanged: unchanged, documents_partly_read: partlyRead };
-    const shape = { ...jobShape(summary), ...counts };
-    terminal.print(JSON.stringify({ ...shape, causes: causes.map(causeShape) }));
+function printEnd({ terminal, isJson }: Call, job: JobDetail): void {
+  if (isJson) {
+    terminal.print(JSON.stringify(job));
     return;
   }
-  terminal.print(endLine(call, summary, unchanged));
-  if (partlyRead > 0) terminal.print(partlyReadLine(partlyRead, summary.corpus));
+  const { causes, documents_partly_read: partlyRead } = job;
+  terminal.print(endLine(terminal, job));
+  if (partlyRead > 0) terminal.print(partlyReadLine(partlyRead, job.corpus_name));
   if (causes.length === 0) return;
   terminal.print();
   printTable(
     terminal,
     ['CAUSE', '>FAILED', 'WHAT TO DO'],
-    causes.map(({ code, count: failed }) => [
-      terminal.paint('red', code),
+    causes.map(({ cause, count: failed, advice }) => [
+      terminal.paint('red', cause),
       number(failed),
-      failureOf(code).advice,
+      advice,
     ]),
   );
   terminal.print();
   terminal.print(`${terminal.paint('dim', 'details')}    pawl inbox`);
   terminal.print(
-    `${terminal.paint('dim', 'try again')}  pawl jobs retry ${summary.id.slice(0, 8)}`,
+    `${terminal.paint('dim', 'try again')}  pawl jobs retry ${job.job_id.slice(0, 8)}`,
   );
 }
 
@@ -152,9 +146,9 @@ function partlyReadLine(documents: number, corpus: string): string {
   return `${count(documents, 'document')} ${were} only partly read: \`${how}\` lists them`;
 }
 
-function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): string {
-  const { total, done, failed, canceled } = summary.items;
-  const span = (summary.endedAt ?? summary.createdAt) - summary.createdAt;
+function endLine(terminal: Terminal, job: JobDetail): string {
+  const { items_total: total, items_done: done, items_unchanged: unchanged } = job;
+  const { items_failed: failed, items_canceled: canceled } = job;
   if (done === total && unchanged >= total) {
     const mark = terminal.paint('green', '✓');
     return `${mark} ${count(total, 'document')} unchanged: nothing to do`;
@@ -164,20 +158,13 @@ function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): st
     ...(unchanged > 0 ? [`${number(unchanged)} unchanged`] : []),
     ...(failed > 0 ? [terminal.paint('red', `${number(failed)} failed`)] : []),
     ...(canceled > 0 ? [`${number(canceled)} canceled`] : []),
-    count(summary.chunks, 'chunk'),
-    ...costParts(costOfJob(summary)),
-    duration(span),
+    count(job.chunks_indexed, 'chunk'),
+    ...costPairs(job).map(([name, text]) => (name === 'saved' ? `saved ${text}` : text)),
+    duration(Date.parse(job.ended_at ?? job.created_at) - Date.parse(job.created_at)),
   ];
   const isOk = failed === 0 && canceled === 0;
   const mark = isOk ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
   return `${mark} ${parts.join(terminal.paint('dim', ' · '))}`;
-}
-
-function costParts(cost: Cost): string[] {
-  return [
-    ...(cost.tokens > 0 ? [costLine(cost)] : []),
-    ...(cost.saved.tokens > 0 ? [`saved ${savedLine(cost)}`] : []),
-  ];
 }
 
 function fail({ log }: Call, error: unknown): void {

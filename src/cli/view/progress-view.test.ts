@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Event, JobCounts } from '../../index.ts';
+import type { Event } from '../../contract/schema/schema.ts';
 import type { Call } from '../command.ts';
-import type { JobClient } from '../pawl-client.ts';
+import type { JobClient, JobCounts } from '../pawl-client.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 
@@ -14,16 +14,20 @@ function setup() {
   return { lines, view: openView(call, { id: 'job', corpus: 'notes' } as JobClient) };
 }
 
-function counts(items: Partial<JobCounts['items']>): JobCounts {
-  const none = { total: 10, done: 0, failed: 0, canceled: 0, waiting: 0 };
-  return { state: 'running', items: { ...none, ...items } } as JobCounts;
+function counts(items: Partial<JobCounts>): JobCounts {
+  const none = { items_total: 10, items_done: 0, items_failed: 0 };
+  const rest = { items_canceled: 0, items_waiting: 0, pause_reason: null };
+  return { state: 'running', ...none, ...rest, ...items };
 }
 
 const event = (kind: Event['kind'], detail: Event['detail']): Event => ({
   seq: 1,
-  at: 1000,
-  jobId: 1,
-  itemId: 7,
+  at: '1970-01-01T00:00:01.000Z',
+  job_id: 'job',
+  item_id: 7,
+  step: null,
+  attempt: null,
+  worker: null,
   kind,
   detail,
 });
@@ -50,8 +54,8 @@ test('a failure is printed once, with its source', () => {
 test('no remaining time is shown while every open document waits for a retry', () => {
   const progress = new Progress(counts({}));
   progress.recount(counts({}), 0);
-  progress.recount(counts({ done: 8, waiting: 1 }), 1000);
+  progress.recount(counts({ items_done: 8, items_waiting: 1 }), 1000);
   assert.equal(progress.pace, '8.0/s, 250 ms left');
-  progress.recount(counts({ done: 8, waiting: 2 }), 1000);
+  progress.recount(counts({ items_done: 8, items_waiting: 2 }), 1000);
   assert.equal(progress.pace, '');
 });

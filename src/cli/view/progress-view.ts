@@ -2,11 +2,10 @@
  * Shows progress: redrawn lines on a terminal, a line now and then elsewhere, or events as JSON.
  */
 
-import type { Event } from '../../index.ts';
+import type { Event } from '../../contract/schema/schema.ts';
 import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { Call } from '../command.ts';
 import type { JobClient } from '../pawl-client.ts';
-import { eventShape } from './json.ts';
 import type { Progress } from './progress.ts';
 import { count, cut, number, printable, saidOf, widthOf } from './wording.ts';
 
@@ -18,13 +17,13 @@ export interface ProgressView {
 }
 
 export function openView(call: Call, job: JobClient): ProgressView {
-  if (call.isJson) return jsonView(call, job);
+  if (call.isJson) return jsonView(call);
   return call.terminal.isLive ? new LiveView(call, job) : new PlainView(call, job);
 }
 
-function jsonView({ terminal }: Call, job: JobClient): ProgressView {
+function jsonView({ terminal }: Call): ProgressView {
   return {
-    see: (event) => terminal.print(JSON.stringify(eventShape(event, job.id))),
+    see: (event) => terminal.print(JSON.stringify(event)),
     show: () => undefined,
     end: () => undefined,
   };
@@ -64,8 +63,7 @@ class LiveView implements ProgressView {
 
   #bar(progress: Progress): string {
     const { terminal } = this.#call;
-    const { state, items } = progress.counts;
-    const { total, failed } = items;
+    const { state, items_total: total, items_failed: failed } = progress.counts;
     const share = total === 0 ? 1 : progress.ended / total;
     const filled = Math.floor(share * barColumns);
     const bad = failed === 0 ? 0 : Math.max(1, Math.round((failed / total) * barColumns));
@@ -92,7 +90,7 @@ class LiveView implements ProgressView {
       const text = `${stage} ${number(running)}`;
       return running === 0 ? terminal.paint('dim', text) : text;
     });
-    const { failed, waiting } = progress.counts.items;
+    const { items_failed: failed, items_waiting: waiting } = progress.counts;
     if (waiting > 0) running.push(terminal.paint('yellow', `waiting to retry ${number(waiting)}`));
     if (failed > 0) running.push(terminal.paint('red', `failed ${number(failed)}`));
     return `${indent}${running.join('   ')}`;
@@ -123,13 +121,13 @@ class PlainView implements ProgressView {
     this.#job = job;
   }
 
-  see({ kind, at, itemId, detail }: Event): void {
+  see({ kind, at, item_id, detail }: Event): void {
     const { terminal } = this.#call;
     if (kind === 'retry_scheduled') {
-      const isLong = Number(detail?.due_at) - at >= waitShownMs;
+      const isLong = Number(detail.due_at) - Date.parse(at) >= waitShownMs;
       if (isLong && this.#waits < waitsShownMax) {
         this.#waits += 1;
-        terminal.tell(`waiting: ${detail?.reason} (pawl inbox show ${itemId})`);
+        terminal.tell(`waiting: ${detail.reason} (pawl inbox show ${item_id})`);
       }
       return;
     }
@@ -139,12 +137,12 @@ class PlainView implements ProgressView {
     this.#failures += 1;
     if (this.#failures > failuresShownMax) return;
     // Older versions of Pawl did not store the source of a failure.
-    const said = saidOf(String(detail?.source ?? ''), String(detail?.message));
-    terminal.tell(`failed: ${printable(said)} (${detail?.code})`);
+    const said = saidOf(String(detail.source ?? ''), String(detail.message));
+    terminal.tell(`failed: ${printable(said)} (${detail.code})`);
   }
 
   show(progress: Progress): void {
-    const { total } = progress.counts.items;
+    const { items_total: total } = progress.counts;
     const tenths = Math.floor((progress.ended * 10) / total);
     if (tenths === this.#tenths) return;
     this.#tenths = tenths;

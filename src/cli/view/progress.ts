@@ -1,7 +1,8 @@
 /** Progress of a job, folded from its events and counts. */
-import type { Event, JobCounts } from '../../index.ts';
+import type { Event } from '../../contract/schema/schema.ts';
 import { item as lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
+import type { JobCounts } from '../pawl-client.ts';
 import { duration, number } from './wording.ts';
 
 const stages: readonly Stage[] = ['scraping', 'chunking', 'embedding'];
@@ -21,8 +22,8 @@ export class Progress {
     return this.#counts;
   }
 
-  see({ kind, itemId, step }: Event): void {
-    if (itemId === null || itemId === undefined) return;
+  see({ kind, item_id: itemId, step }: Event): void {
+    if (itemId === null) return;
     if (kind === 'step_started' && step) {
       const steps = this.#running.get(itemId) ?? new Set();
       this.#running.set(itemId, steps.add(step));
@@ -42,8 +43,8 @@ export class Progress {
   }
 
   get ended(): number {
-    const { done, failed, canceled } = this.#counts.items;
-    return done + failed + canceled;
+    const { items_done, items_failed, items_canceled } = this.#counts;
+    return items_done + items_failed + items_canceled;
   }
 
   /** Documents per second over the sampling window. */
@@ -57,7 +58,7 @@ export class Progress {
   /** `137/s, 4 s left`, as far as known. */
   get pace(): string {
     const { rate } = this;
-    const { total, waiting } = this.#counts.items;
+    const { items_total: total, items_waiting: waiting } = this.#counts;
     // The rate says nothing about items that wait for a retry time.
     if (rate <= 0 || waiting >= total - this.ended) return '';
     const left = duration(((total - this.ended) / rate) * 1000);

@@ -46,20 +46,21 @@ export function duration(spanMs: number): string {
   return `${Math.floor(spanMs / large)} ${largeUnit}${rest > 0 ? ` ${rest} ${smallUnit}` : ''}`;
 }
 
-export function ago(at: number, now: number): string {
-  const span = now - at;
+export function ago(time: string, now = Date.now()): string {
+  const span = now - Date.parse(time);
   if (span < 5 * second) return 'just now';
   if (span < minute) return `${Math.floor(span / second)} s ago`;
   if (span < hour) return `${Math.floor(span / minute)} min ago`;
   if (span < day) return `${Math.floor(span / hour)} h ago`;
   if (span < 30 * day) return `${Math.floor(span / day)} d ago`;
-  return new Date(at).toISOString().slice(0, 10);
+  return time.slice(0, 10);
 }
 
-/** The exact time, in the local time zone. */
-export function exactTime(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * minute);
-  return local.toISOString().slice(0, 19).replace('T', ' ');
+/** `3 min ago`, and the exact time in the local time zone. */
+export function agoExactly(time: string): string {
+  const at = new Date(time);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * minute);
+  return `${ago(time)} (${local.toISOString().slice(0, 19).replace('T', ' ')})`;
 }
 
 /** The number of columns that the text takes. Colour codes take none. */

@@ -5,11 +5,11 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { listCallers } from '../../store/caller/callers.ts';
 import { listShares } from '../../store/corpus/access.ts';
 import { limitOf, nextPage } from '../cursor.ts';
-import type { Ask, Handlers, Service } from '../service.ts';
+import type { StoreAsk, StoreHandlers, StoreService } from '../service.ts';
 import { shareShape, timeOf } from '../view/serializer.ts';
 import { ownCorpus } from './corpora.ts';
 
-export function callerRoutes(service: Service) {
+export function callerRoutes(service: StoreService) {
   const { database, callers, audit } = service;
   /** The next read in this process sees the change. */
   const changed = (): void => {
@@ -54,10 +54,10 @@ export function callerRoutes(service: Service) {
       audit.emit('corpus_moved', caller, { caller: to, from, corpus_name: corpus ?? null });
       return { ...moved };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-export function shareRoutes(service: Service) {
+export function shareRoutes(service: StoreService) {
   const { database, audit, callers, corpora } = service;
   return {
     'GET /corpora/:name/shares': async ({ caller, params }) => {
@@ -84,12 +84,12 @@ export function shareRoutes(service: Service) {
         audit.emit('corpus_unshared', ask.caller, { corpus_name: name, with: share.guest });
       return { caller_id: share.guest, removed };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-type ShareAsk = Pick<Ask<'DELETE /corpora/:name/shares/:caller'>, 'caller' | 'params'>;
+type ShareAsk = Pick<StoreAsk<'DELETE /corpora/:name/shares/:caller'>, 'caller' | 'params'>;
 
-async function shareOf(service: Service, { caller: { callerId: owner }, params }: ShareAsk) {
+async function shareOf(service: StoreService, { caller: { callerId: owner }, params }: ShareAsk) {
   const { place, row } = await ownCorpus(service, owner, params.name, 'own');
   return { share: { owner, place, guest: params.caller }, name: row.name };
 }

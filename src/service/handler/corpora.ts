@@ -18,10 +18,10 @@ import { entitiesOfGeneration, listEntities, listRelated } from '../../store/doc
 import { listChunks } from '../../store/document/views.ts';
 import { getSpending } from '../../store/money/spending.ts';
 import { keyCursor, limitOf, nameCursor, nextPage, numberCursor } from '../cursor.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { StoreHandlers, StoreService } from '../service.ts';
 import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../view/serializer.ts';
 
-export function corpusRoutes(service: Service) {
+export function corpusRoutes(service: StoreService) {
   const { commands, embedder } = service;
   return {
     'GET /corpora': async ({ caller, query }) => {
@@ -76,10 +76,10 @@ export function corpusRoutes(service: Service) {
         ...nextPage(rows, limit, ({ id }) => id),
       };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-export function documentRoutes(service: Service) {
+export function documentRoutes(service: StoreService) {
   const { database, commands } = service;
   return {
     'GET /documents/:id': async ({ caller: { callerId: caller }, params }) => {
@@ -99,10 +99,10 @@ export function documentRoutes(service: Service) {
       const rows = await listChunks(database, { generation_id, after, limit });
       return { items: rows.map(chunkShape), ...nextPage(rows, limit, ({ ordinal }) => ordinal) };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-export function entityRoutes(service: Service) {
+export function entityRoutes(service: StoreService) {
   const { database } = service;
   return {
     'GET /corpora/:name/entities': async ({ caller, params, query }) => {
@@ -130,14 +130,14 @@ export function entityRoutes(service: Service) {
       }));
       return { items, next_cursor: null };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
 function listsOf({ recorded, configured }: CorpusOrigins) {
   return { recorded: [...recorded], configured: [...configured] };
 }
 
-async function corpusDetail(service: Service, caller: string, name: string) {
+async function corpusDetail(service: StoreService, caller: string, name: string) {
   const { database } = service;
   const { place, row, access } = await ownCorpus(service, caller, name);
   // The budget belongs to each caller; the model belongs to the corpus.
@@ -151,7 +151,7 @@ async function corpusDetail(service: Service, caller: string, name: string) {
 
 /** A corpus is unknown to a caller that has nothing in it and no share of it. */
 export async function ownCorpus(
-  { database, corpora }: Pick<Service, 'database' | 'corpora'>,
+  { database, corpora }: Pick<StoreService, 'database' | 'corpora'>,
   caller: string,
   name: string,
   needed: CorpusAccess = 'read',
@@ -163,7 +163,7 @@ export async function ownCorpus(
 }
 
 export async function ownDocument(
-  { database, corpora }: Service,
+  { database, corpora }: StoreService,
   caller: string,
   id: string,
   needed: CorpusAccess = 'read',

@@ -5,17 +5,16 @@ import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listEvents, newestOwn, newestSequence } from '../../store/delivery/events.ts';
-import type { Ask, Handlers, Service } from '../service.ts';
+import type { Ask, Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
 import type { JobName } from '../stream/job-status-reader.ts';
 import type { News } from '../stream/news.ts';
 import { eventShape } from '../view/serializer.ts';
 import { ownJob } from './jobs.ts';
 
-export function historyRoutes(service: Service, news: News) {
-  const { database } = service;
+export function eventRoutes({ database }: StoreService) {
   return {
     'GET /jobs/:id/events': async ({ caller, params, query }) => {
-      const { id: jobId, key } = await ownJob(service, caller.callerId, params.id);
+      const { id: jobId, key } = await ownJob({ database }, caller.callerId, params.id);
       const { after = 0, limit = limits.event.pageMax } = query;
       const events = await listEvents(database, { jobId, after, limit });
       return {
@@ -25,6 +24,12 @@ export function historyRoutes(service: Service, news: News) {
         has_more: events.length === limit,
       };
     },
+  } satisfies Partial<StoreHandlers>;
+}
+
+export function historyRoutes(service: Service, news: News) {
+  const { database } = service;
+  return {
     'GET /events': async ({ caller, query }) => {
       const { after = 0, limit = limits.event.pageMax } = query;
       const page = await news.read({ caller: caller.callerId, after, limit });

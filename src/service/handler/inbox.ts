@@ -6,12 +6,12 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { listFailedOf, listFingerprints } from '../../store/item/inbox.ts';
 import { getItem, getItems } from '../../store/item/items.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import { causeShape } from '../view/serializer.ts';
 import { fullName } from './jobs.ts';
 
-export function inboxRoutes(service: Service) {
+export function inboxRoutes(service: StoreService) {
   const { database, commands } = service;
   return {
     'GET /items/:id': async ({ caller, params }) => {
@@ -46,12 +46,12 @@ export function inboxRoutes(service: Service) {
         discarded: await forEachChosen(service, { caller: caller.callerId, body }, discard),
       };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
 /** A cause is a code, or a code and a domain: `http_429@api.example.com`. */
 async function filterOf(
-  service: Service,
+  service: StoreService,
   caller: string,
   { cause, corpus_name }: { cause?: string | undefined; corpus_name?: string | undefined },
 ) {
@@ -61,7 +61,7 @@ async function filterOf(
 
 /** A caller that has lost write access to a corpus cannot retry there. */
 async function checkWritable(
-  { database, corpora }: Service,
+  { database, corpora }: StoreService,
   caller: string,
   ids: readonly number[],
 ): Promise<void> {
@@ -75,7 +75,7 @@ async function checkWritable(
  * Applies the action to the chosen items, in transactions of bounded size. Returns their number.
  */
 async function forEachChosen(
-  service: Service,
+  service: StoreService,
   { caller, body }: { caller: string; body: Chosen },
   act: (ids: readonly number[]) => Promise<number>,
 ): Promise<number> {

@@ -16,16 +16,19 @@ import type { NewSource } from '../../store/job/submit.ts';
 import { listJobPage } from '../../store/job/views.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import { requestHash } from '../request-hash.ts';
-import type { Ask, Handlers, Service } from '../service.ts';
+import type { Ask, Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import type { JobView } from '../view/job-views.ts';
 import { jobDetailShape, jobShape, timeOf } from '../view/serializer.ts';
 import { webhookSecret } from './webhooks.ts';
 
-export function jobRoutes(service: Service) {
+export function submitRoutes(service: Service) {
+  return { 'POST /jobs': (ask) => submit(service, ask) } satisfies Partial<Handlers>;
+}
+
+export function jobRoutes(service: StoreService) {
   const { database } = service;
   return {
-    'POST /jobs': (ask) => submit(service, ask),
     'GET /jobs': async ({ caller, query }) => {
       const limit = limitOf(query);
       const { rows, before } = await listByStatus(service, {
@@ -54,10 +57,10 @@ export function jobRoutes(service: Service) {
       const rows = await listItems(database, { jobId, after, limit });
       return { items: await viewItems(service, rows), ...nextPage(rows, limit, ({ id }) => id) };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-export function steeringRoutes(service: Service) {
+export function steeringRoutes(service: StoreService) {
   const { commands, jobs } = service;
   return {
     'POST /jobs/:id/cancel': async ({ caller, params }) => {
@@ -100,7 +103,7 @@ export function steeringRoutes(service: Service) {
       const row = await ownJob(service, caller.callerId, params.id);
       return { ...moved(row), items_retried: retried };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
 function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
@@ -108,14 +111,18 @@ function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
 }
 
 /** A job of another caller is answered as unknown. */
-export async function ownJob({ database }: Service, caller: string, key: string): Promise<JobRow> {
+export async function ownJob(
+  { database }: Pick<Service, 'database'>,
+  caller: string,
+  key: string,
+): Promise<JobRow> {
   const row = await getJob(database, key);
   if (row?.caller === caller) return row;
   throw unknownJob(key);
 }
 
 /** A shared view may predate the last change of the job. */
-async function ownJobView(service: Service, caller: string, key: string): Promise<JobView> {
+async function ownJobView(service: StoreService, caller: string, key: string): Promise<JobView> {
   const shown = await service.jobs.read(key);
   if (shown?.row.caller === caller) return shown;
   if (!shown) throw unknownJob(key);
@@ -280,7 +287,7 @@ const stateOfStatus: Partial<Record<StageState, JobState>> = {
 };
 
 /** A page of jobs with their status, and the start of the next page; null at the end. */
-async function listByStatus(service: Service, page: StatusPage) {
+async function listByStatus(service: StoreService, page: StatusPage) {
   const { database, lifecycle } = service;
   const { status: wanted, limit } = page;
   const implied = wanted && stateOfStatus[wanted];

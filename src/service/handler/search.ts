@@ -1,12 +1,12 @@
 /** Search, and explanations of documents. */
 import type { QueryOf } from '../../contract/contract.ts';
 import { filterOf } from '../../contract/search-filter.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { StoreHandlers, StoreService } from '../service.ts';
 import { hitShape } from '../view/serializer.ts';
 import { whyOf } from '../view/why.ts';
 import { ownCorpus } from './corpora.ts';
 
-export function searchRoutes(service: Service) {
+export function searchRoutes(service: StoreService) {
   return {
     ...searchRoute(service),
     'GET /why': async ({ caller, query }) => {
@@ -14,10 +14,13 @@ export function searchRoutes(service: Service) {
       const { place, row } = await ownCorpus(service, caller.callerId, corpus);
       return whyOf(service, { ...place, name: row.name, url, query: words });
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
-export type Searching = Pick<Service, 'database' | 'corpora' | 'searcher' | 'metrics' | 'audit'>;
+export type Searching = Pick<
+  StoreService,
+  'database' | 'corpora' | 'searcher' | 'metrics' | 'audit'
+>;
 
 /** The only store route of a service that has no other. */
 export function searchRoute(service: Searching) {
@@ -40,5 +43,5 @@ export function searchRoute(service: Searching) {
       audit.emit('corpus_searched', caller, { corpus_name: row.name, results: hits.length });
       return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
