@@ -77,7 +77,7 @@ export function submissionPool(options: BatchOptions, signal: AbortSignal): Task
   return new TaskPool(options, {
     size: limits.batch.submitConcurrencyMax,
     what: 'submitting',
-    take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.pending, taking),
+    take: (transaction, taking) => takeDueTasks(transaction, 'submit', taking),
     work: async (row) => {
       const lock = new TaskLock(row, options, signal);
       try {

@@ -9,13 +9,16 @@
 import { putParts } from '../../blob/blob.ts';
 import { windDownActions } from '../../kernel/batch-decision.ts';
 import { toFailure } from '../../kernel/failure/failure.ts';
+import { batchJob } from '../../kernel/lifecycle/batch-job.ts';
 import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
+import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import {
   isGivenUp,
   type JsonObject,
   type ProviderJob,
   type ProviderState,
+  stateOfStatus,
 } from '../../kernel/provider-state.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import { takeGivenUpTasks } from '../../store/batch/taking.ts';
@@ -143,12 +146,8 @@ class WindDown {
       return { entry, wait: `${name} does not know ${entry.external_job_id} yet` };
     }
     switch (windDownActions[answer.said]) {
-      case 'collect': {
-        const collected = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
-        // An abandoned job stays failed; its results are kept.
-        const { status } = isGivenUp(entry) ? entry : collected.entry;
-        return { ...collected, entry: { ...collected.entry, status } };
-      }
+      case 'collect':
+        return collectJob({ planned, entry, answer }, { row: this.#row, blobs });
       case 'ended':
         return { entry: failed(entry, entry.error ?? answer.detail ?? answer.said) };
       default:
@@ -242,8 +241,7 @@ class WindDown {
 
 /** The provider reported its end, or it was never started. */
 function isOver(entry: ProviderJob): boolean {
-  const isOpen = entry.status === 'SUBMITTED' || entry.status === 'RUNNING';
-  return !isOpen && !isGivenUp(entry);
+  return isFinal(batchJob, stateOfStatus[entry.status]) && !isGivenUp(entry);
 }
 
 function reasonOf({ state, error }: BatchTaskRow): string {
