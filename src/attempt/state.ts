@@ -1,13 +1,11 @@
 /** The state of a caller's interactive import. Every change is a new object. */
 import {
-  type AttemptEvent,
   type AttemptPhase,
   type AttemptStatus,
   attempt,
   firstPhase,
   restingPhase,
 } from '../kernel/lifecycle/attempt.ts';
-import { allowedActions } from '../kernel/lifecycle/machine.ts';
 
 export interface AttemptState {
   readonly status: AttemptStatus;
@@ -17,41 +15,27 @@ export interface AttemptState {
   readonly stagedWorkRemaining: boolean;
 }
 
-export const idleState: AttemptState = Object.freeze({
-  status: 'idle',
+/** All but the status, which only a move of the table gives. */
+export type Details = Omit<AttemptState, 'status'>;
+
+/** No attempt. */
+export const noDetails: Details = {
   phase: restingPhase,
   attemptId: null,
   stagedWorkRemaining: false,
-});
+};
 
-export function startedState(attemptId: string): AttemptState {
-  return Object.freeze({
-    status: 'running',
-    phase: firstPhase,
-    attemptId,
-    stagedWorkRemaining: true,
-  });
+export const idleState: AttemptState = Object.freeze({ status: attempt.initial, ...noDetails });
+
+export function startedDetails(attemptId: string): Details {
+  return { phase: firstPhase, attemptId, stagedWorkRemaining: true };
 }
 
 /** Keeps its id, so that clients can tell which attempt completed. */
-export function completeState(attemptId: string): AttemptState {
-  return Object.freeze({
-    status: 'complete',
-    phase: restingPhase,
-    attemptId,
-    stagedWorkRemaining: false,
-  });
-}
-
-export function withStatus(state: AttemptState, status: AttemptStatus): AttemptState {
-  return Object.freeze({ ...state, status });
+export function completeDetails(attemptId: string): Details {
+  return { ...noDetails, attemptId };
 }
 
 export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptState {
   return Object.freeze({ ...state, phase });
-}
-
-/** The actions that the one button offers now. */
-export function actionsOf({ status }: AttemptState): readonly AttemptEvent[] {
-  return allowedActions(attempt, status);
 }

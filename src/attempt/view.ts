@@ -6,7 +6,7 @@ import { isReady } from './commit.ts';
 import type { Work } from './staging/item-batch.ts';
 import { explain, type Plan } from './staging/plan.ts';
 import type { StagedSource } from './staging/staging.ts';
-import { type AttemptState, actionsOf } from './state.ts';
+import type { AttemptState } from './state.ts';
 
 export const sourceStatuses = [
   'staged',
@@ -104,12 +104,11 @@ export interface AttemptView extends AttemptState {
   readonly isOccupied: boolean;
 }
 
-export type Details = Omit<AttemptView, keyof AttemptState | 'actions' | 'safeToLeave'>;
+export type ViewDetails = Omit<AttemptView, keyof AttemptState | 'safeToLeave'>;
 
-export function viewOfAttempt(state: AttemptState, details: Details): AttemptView {
+export function viewOfAttempt(state: AttemptState, details: ViewDetails): AttemptView {
   return {
     ...state,
-    actions: actionsOf(state),
     safeToLeave: isSafeToLeave(state.phase),
     ...details,
   };

@@ -8,6 +8,7 @@ import {
   batchTaskMoves,
 } from '../../../src/kernel/lifecycle/batch-task.ts';
 import { transition } from '../../../src/kernel/lifecycle/machine.ts';
+import { batchTaskShape } from '../../../src/service/view/batch.ts';
 import { moveTask } from '../../../src/store/batch/tasks.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { completions } from './submission.ts';
@@ -74,6 +75,23 @@ export const taskMoveTests: readonly BatchTest[] = [
         const ended = await putIn(bench, 'completed');
         const wrong = await tryMove(bench, event, { ...ended, state });
         assert.deepEqual(wrong, { isMoved: false, row: ended }, event);
+      }
+    },
+  ],
+  [
+    'a cancel is accepted where it is offered, and refused where it is not',
+    async (bench) => {
+      for (const state of batchTask.states) {
+        const row = await putIn(bench, state);
+        const { actions } = batchTaskShape(row, () => null);
+        const cancel = bench.commands.cancel('ann', row.key);
+        if (actions.includes('cancel')) {
+          await cancel;
+          assert.equal((await bench.task(row.key)).state, 'canceled', state);
+        } else {
+          await assert.rejects(cancel, { code: 'action_not_allowed' }, state);
+          assert.deepEqual(await bench.task(row.key), row, state);
+        }
       }
     },
   ],
