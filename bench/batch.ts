@@ -35,7 +35,7 @@ async function fill(database: Database, count: number): Promise<void> {
       }
       const limit = 500;
       const taking = { servedBy: 'OPENAI', limit, now, heldUntil: now };
-      const rows = await takeDueTasks(transaction, 'pending', taking);
+      const rows = await takeDueTasks(transaction, 'submit', taking);
       for (const row of rows) {
         const job = { model: 'gpt-4o-mini', external_job_id: `batch_${row.id}` };
         const entry = { ...job, status: 'RUNNING' as const, transient_failures: 0 };

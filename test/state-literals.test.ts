@@ -24,6 +24,16 @@ const isExcepted = (path: string): boolean =>
 
 const ofStates = stateLiteralRule(columns, states);
 const ofAttempts = stateLiteralRule(['status'], attempt.states);
+const ofStatuses = stateLiteralRule(
+  ['status'],
+  [...new Set([...states, ...attempt.states, ...stage.states])],
+);
+
+/** Where people and programs see a status. */
+const shown = ['src/service/**/*.ts', 'src/cli/**/*.ts', 'web/**/*.{ts,tsx}'];
+/** The answers of enqueued requests have their own words, which no table gives. */
+const hasStatusOfATable = ({ path }: { readonly path: string }): boolean =>
+  !['src/service/enqueued.ts', 'src/service/handler/services.ts'].includes(path);
 
 function sources(patterns: readonly string[]) {
   return globSync(patterns, { cwd: root })
@@ -40,8 +50,11 @@ describe('states come from the tables of the kernel', () => {
     );
   });
 
-  test('no status of an attempt is written out beside its column', () => {
-    const findings = sources(['src/attempt/**/*.ts']).flatMap(ofAttempts);
+  test('no status of an attempt or a job is written out beside its column', () => {
+    const findings = [
+      ...sources(['src/attempt/**/*.ts']).flatMap(ofAttempts),
+      ...sources(shown).filter(hasStatusOfATable).flatMap(ofStatuses),
+    ];
     assert.deepEqual(
       findings.map(({ path, line, message }) => `${path}:${line} ${message}`),
       [],

@@ -9,6 +9,7 @@ import {
   type AttemptPhase,
   type AttemptStatus,
   attemptStatus,
+  isOpenAttempt,
   phaseTable,
 } from '../kernel/lifecycle/attempt.ts';
 import { renamedFor } from '../kernel/name/corpus-name.ts';
@@ -90,7 +91,9 @@ export class CallerAttempt {
 
   look(): AttemptView {
     const run = this.#run;
-    return viewOfAttempt(this.#options.registry.state, {
+    const { state, actions } = this.#options.registry;
+    return viewOfAttempt(state, {
+      actions,
       corpus: run?.corpus ?? null,
       isDraft: run?.isDraft ?? false,
       counts: run ? countsOf(run.batch.works) : null,
@@ -113,7 +116,7 @@ export class CallerAttempt {
     const { staging, registry, workspaces, world } = this.#options;
     const staged = staging.list(this.#caller);
     if (staged.length === 0) throw new Failure('sources_empty', 'nothing is staged');
-    if (this.#isStranded()) this.giveUp();
+    if (registry.isStranded) this.giveUp();
     const { attemptId: id } = registry.start();
     if (id === null) throw new Failure('internal_error', 'an attempt was started without an id');
     const newest = newestOf(staged);
@@ -181,7 +184,7 @@ export class CallerAttempt {
 
   /** Whether the attempt works on the source, or would after a resume. */
   isInNeedOf(id: string): boolean {
-    return isOpen(this.status) && (this.#run?.batch.has(id) ?? false);
+    return isOpenAttempt(this.status) && (this.#run?.batch.has(id) ?? false);
   }
 
   #begin(run: Run): void {
@@ -270,13 +273,6 @@ export class CallerAttempt {
     if (run.batch.works.length === 0) this.giveUp();
   }
 
-  /** Paused, and its workspace is gone: it can never be resumed. */
-  #isStranded(): boolean {
-    const { registry, workspaces } = this.#options;
-    const { status, attemptId } = registry.state;
-    return status === attemptStatus.paused && !workspaces.has(attemptId ?? '');
-  }
-
   /** Sources that are stored, known already or staged again need not stay staged. */
   async #dropStaged(sources: readonly StagedSource[]): Promise<void> {
     await this.#options.staging.drop(sources).catch((error) => {
@@ -308,10 +304,6 @@ export class CallerAttempt {
   #tellSource(work: Work): void {
     this.#options.tell({ kind: 'source', caller: this.#caller, view: viewOfSource(work) });
   }
-}
-
-export function isOpen(status: AttemptStatus): boolean {
-  return status !== attemptStatus.idle && status !== attemptStatus.complete;
 }
 
 /**

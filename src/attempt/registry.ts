@@ -1,10 +1,9 @@
 /**
  * The single attempt of a caller, in memory only. Its moves are the table in
+ * `kernel/lifecycle/attempt.ts`: each takes the next status from there.
  *
- * `kernel/lifecycle/attempt.ts`.
  * Every report carries the id of its attempt. A report of an older attempt, or one that the current
  * status does not allow, is logged and refused, and changes nothing: neither the state nor the flag
- *
  * nor the workspace. All commands are synchronous, so no two of them can interleave.
  */
 
@@ -18,17 +17,18 @@ import {
   cancellationEvent,
   isRepeatedStop,
 } from '../kernel/lifecycle/attempt.ts';
-import { transition } from '../kernel/lifecycle/machine.ts';
+import { allowedActions, transition } from '../kernel/lifecycle/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
 import type { CancellationFlags } from './cancellation.ts';
 import {
   type AttemptState,
-  completeState,
+  completeDetails,
+  type Details,
   idleState,
-  startedState,
+  noDetails,
+  startedDetails,
   withPhase,
-  withStatus,
 } from './state.ts';
 
 /** The scratch storage of attempts, as the registry uses it. */
@@ -78,15 +78,32 @@ export class AttemptRegistry {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * What a person may do now: all of it is accepted. A paused attempt without its files cannot be
+   * resumed; a start discards it.
+   */
+  get actions(): AttemptEvent[] {
+    if (this.#isClosed) return [];
+    const { status } = this.#state;
+    const discarded = this.isStranded ? transition(attempt, status, 'discard') : undefined;
+    return allowedActions(attempt, discarded ?? status);
+  }
+
+  /** Paused, but its work or its files are gone: it can never be resumed. */
+  get isStranded(): boolean {
+    const { status, attemptId, stagedWorkRemaining } = this.#state;
+    if (transition(attempt, status, 'resume') === undefined) return false;
+    return !stagedWorkRemaining || !this.#options.workspaces.has(attemptId ?? '');
+  }
+
   /** A new attempt, with a new id, a fresh flag and a workspace that exists before it runs. */
   start(): AttemptState {
-    this.#check('start');
-    const { flags, workspaces, world } = this.#options;
-    const attemptId = world.uuid();
-    return this.#guarded('start', () => {
+    return this.#move('start', () => {
+      const { flags, workspaces, world } = this.#options;
+      const attemptId = world.uuid();
       workspaces.create(attemptId);
       flags.create(attemptId);
-      return this.#move('start', startedState(attemptId));
+      return startedDetails(attemptId);
     });
   }
 
@@ -105,57 +122,48 @@ export class AttemptRegistry {
       this.#options.log.warn(`the attempt ${this.#state.attemptId} was asked to stop again`);
       return this.#state;
     }
-    const status = this.#check('stop');
-    const attemptId = this.#idOf('stop');
-    return this.#guarded('stop', () => {
-      this.#options.flags.request(attemptId);
-      return this.#move('stop', withStatus(this.#state, status));
+    return this.#move('stop', () => {
+      this.#options.flags.request(this.#idOf('stop'));
+      return this.#state;
     });
   }
 
   /** All work has stopped. Only now is an attempt `paused`, if work remains. */
   finishCancellation(attemptId: string, stagedWorkRemains: boolean): AttemptState {
     this.#checkCurrent('cancellation', attemptId);
-    const event = cancellationEvent(stagedWorkRemains);
-    const status = this.#check(event);
-    return this.#guarded(event, () => {
+    return this.#move(cancellationEvent(stagedWorkRemains), () => {
       if (!stagedWorkRemains) this.#end(attemptId);
       this.#options.log.info(`the attempt ${attemptId} has finished its cancellation`);
-      const next = stagedWorkRemains ? withStatus(this.#state, status) : idleState;
-      return this.#move(event, next);
+      return stagedWorkRemains ? this.#state : noDetails;
     });
   }
 
   /** The same attempt continues, in the same phase and workspace. */
   resume(): AttemptState {
-    const status = this.#check('resume');
-    const attemptId = this.#idOf('resume');
-    if (!this.#state.stagedWorkRemaining || !this.#options.workspaces.has(attemptId)) {
+    this.#check('resume');
+    if (this.isStranded) {
       const why = 'the files of the paused attempt are gone: start again with what is staged';
       throw this.#refused(`${why}, or remove it to discard the attempt`);
     }
-    return this.#guarded('resume', () => {
-      this.#options.flags.clear(attemptId);
-      return this.#move('resume', withStatus(this.#state, status));
+    return this.#move('resume', () => {
+      this.#options.flags.clear(this.#idOf('resume'));
+      return this.#state;
     });
   }
 
   /** Discards a paused attempt that has nothing left to continue with. */
   discard(): AttemptState {
-    this.#check('discard');
-    const attemptId = this.#idOf('discard');
-    return this.#guarded('discard', () => {
-      this.#end(attemptId);
-      return this.#move('discard', idleState);
+    return this.#move('discard', () => {
+      this.#end(this.#idOf('discard'));
+      return noDetails;
     });
   }
 
   complete(attemptId: string): AttemptState {
     this.#checkCurrent('completion', attemptId);
-    this.#check('complete');
-    return this.#guarded('complete', () => {
+    return this.#move('complete', () => {
       this.#end(attemptId);
-      return this.#move('complete', completeState(attemptId));
+      return completeDetails(attemptId);
     });
   }
 
@@ -164,19 +172,17 @@ export class AttemptRegistry {
    * that late reports are refused, and its files are left to the next start.
    */
   closeApp(): AttemptState {
-    const status = transition(attempt, this.#state.status, 'app_close');
-    if (status === undefined || this.#isClosed) {
-      this.#isClosed = true;
-      return this.#state;
-    }
+    const isMoved =
+      !this.#isClosed && transition(attempt, this.#state.status, 'app_close') !== undefined;
     // First: a cancellation that finishes from now on must not end in a pause.
     this.#isClosed = true;
-    const attemptId = this.#idOf('app_close');
-    return this.#guarded('app_close', () => {
+    if (!isMoved) return this.#state;
+    return this.#move('app_close', () => {
+      const attemptId = this.#idOf('app_close');
       const { flags, workspaces } = this.#options;
       flags.request(attemptId);
       workspaces.abandon(attemptId);
-      return this.#move('app_close', withStatus(this.#state, status));
+      return this.#state;
     });
   }
 
@@ -194,7 +200,9 @@ export class AttemptRegistry {
 
   /** The next status for the event; throws if it is refused. */
   #check(event: AttemptEvent): AttemptStatus {
-    if (this.#isClosed) throw this.#refused(`${event} is not possible: the application is closing`);
+    if (this.#isClosed && event !== 'app_close') {
+      throw this.#refused(`${event} is not possible: the application is closing`);
+    }
     const status = transition(attempt, this.#state.status, event);
     if (status !== undefined) return status;
     throw this.#refused(`${event} is not possible while the attempt is ${this.#state.status}`);
@@ -217,21 +225,20 @@ export class AttemptRegistry {
   }
 
   /**
-   * An error leaves the state unchanged, and is logged by its code: the message may contain a path.
+   * Makes one move of the table; `change` does its work and gives the rest of the state. An error
+   * leaves the state unchanged, and is logged by its code: the message may contain a path.
    */
-  #guarded(event: AttemptEvent, run: () => AttemptState): AttemptState {
+  #move(event: AttemptEvent, change: () => Details): AttemptState {
+    const status = this.#check(event);
+    const { status: from } = this.#state;
     try {
-      return run();
+      const next = Object.freeze({ ...change(), status });
+      return this.#become(`moved from ${from} to ${status} by ${event}`, next);
     } catch (error) {
       const { code } = toFailure(error);
-      this.#options.log.error(`attempt: ${event} failed in ${this.#state.status} (${code})`);
+      this.#options.log.error(`attempt: ${event} failed in ${from} (${code})`);
       throw error;
     }
-  }
-
-  #move(event: AttemptEvent, next: AttemptState): AttemptState {
-    const { status: from } = this.#state;
-    return this.#become(`moved from ${from} to ${next.status} by ${event}`, next);
   }
 
   #become(what: string, next: AttemptState): AttemptState {

@@ -6,11 +6,12 @@
 
 import { checkCorpusName } from '../engine/command/admission.ts';
 import { Failure } from '../kernel/failure/failure.ts';
-import { attemptStatus } from '../kernel/lifecycle/attempt.ts';
+import { attemptStatus, isOpenAttempt, attempt as machine } from '../kernel/lifecycle/attempt.ts';
+import { allowedActions } from '../kernel/lifecycle/machine.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import { hasCorpus } from '../store/document/documents.ts';
-import { CallerAttempt, type CallerAttemptOptions, isOpen, type News } from './caller-attempt.ts';
+import { CallerAttempt, type CallerAttemptOptions, type News } from './caller-attempt.ts';
 import { AttemptRegistry } from './registry.ts';
 import { Staging } from './staging/staging.ts';
 import { idleState } from './state.ts';
@@ -48,10 +49,10 @@ export class AttemptSession {
 
   look(caller: string): AttemptView {
     const own = this.#attempts.get(caller);
-    if (own && isOpen(own.status)) return own.look();
+    if (own && isOpenAttempt(own.status)) return own.look();
     const isOccupied = !this.#hasPlace();
     const view = own?.look() ?? emptyView;
-    return isOccupied ? { ...view, isOccupied, actions: [] } : view;
+    return isOccupied || this.#isClosed ? { ...view, isOccupied, actions: [] } : view;
   }
 
   sources(caller: string): SourceView[] {
@@ -88,7 +89,7 @@ export class AttemptSession {
     moved?.adopt(to);
     const own = this.#attempts.get(to);
     // If the other caller has one open, this one ends in its own slot.
-    if (!moved || (own && isOpen(own.status))) return;
+    if (!moved || (own && isOpenAttempt(own.status))) return;
     this.#attempts.delete(from);
     this.#attempts.set(to, moved);
   }
@@ -118,7 +119,7 @@ export class AttemptSession {
   /** The same, with a reserved slot. */
   #take(caller: string): CallerAttempt {
     const own = this.#of(caller);
-    if (!isOpen(own.status)) this.#makePlace();
+    if (!isOpenAttempt(own.status)) this.#makePlace();
     this.#attempts.delete(caller);
     this.#attempts.set(caller, own);
     return own;
@@ -147,7 +148,7 @@ export class AttemptSession {
   #makePlace(): void {
     for (const [caller, attempt] of this.#attempts) {
       if (this.#attempts.size < limits.attempt.callersMax) return;
-      if (!isOpen(attempt.status)) this.#attempts.delete(caller);
+      if (!isOpenAttempt(attempt.status)) this.#attempts.delete(caller);
     }
     const open = this.#opened();
     if (open.length < limits.attempt.callersMax) return;
@@ -163,7 +164,7 @@ export class AttemptSession {
   }
 
   #opened(): CallerAttempt[] {
-    return [...this.#attempts.values()].filter(({ status }) => isOpen(status));
+    return [...this.#attempts.values()].filter(({ status }) => isOpenAttempt(status));
   }
 
   #isForgotten({ status, movedAt }: CallerAttempt): boolean {
@@ -177,6 +178,7 @@ export class AttemptSession {
 }
 
 const emptyView = viewOfAttempt(idleState, {
+  actions: allowedActions(machine, machine.initial),
   corpus: null,
   isDraft: false,
   counts: null,

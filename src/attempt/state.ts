@@ -2,6 +2,7 @@
 import {
   type AttemptPhase,
   type AttemptStatus,
+  attempt,
   firstPhase,
   restingPhase,
 } from '../kernel/lifecycle/attempt.ts';
@@ -14,30 +15,25 @@ export interface AttemptState {
   readonly stagedWorkRemaining: boolean;
 }
 
-const resting = { phase: restingPhase, stagedWorkRemaining: false };
+/** All but the status, which only a move of the table gives. */
+export type Details = Omit<AttemptState, 'status'>;
 
-export const idleState: AttemptState = Object.freeze({
-  ...resting,
-  status: 'idle',
+/** No attempt. */
+export const noDetails: Details = {
+  phase: restingPhase,
   attemptId: null,
-});
+  stagedWorkRemaining: false,
+};
 
-export function startedState(attemptId: string): AttemptState {
-  return Object.freeze({
-    status: 'running',
-    phase: firstPhase,
-    attemptId,
-    stagedWorkRemaining: true,
-  });
+export const idleState: AttemptState = Object.freeze({ status: attempt.initial, ...noDetails });
+
+export function startedDetails(attemptId: string): Details {
+  return { phase: firstPhase, attemptId, stagedWorkRemaining: true };
 }
 
 /** Keeps its id, so that clients can tell which attempt completed. */
-export function completeState(attemptId: string): AttemptState {
-  return Object.freeze({ ...resting, status: 'complete', attemptId });
-}
-
-export function withStatus(state: AttemptState, status: AttemptStatus): AttemptState {
-  return Object.freeze({ ...state, status });
+export function completeDetails(attemptId: string): Details {
+  return { ...noDetails, attemptId };
 }
 
 export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptState {

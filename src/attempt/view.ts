@@ -106,12 +106,11 @@ export interface AttemptView extends AttemptState {
   readonly isOccupied: boolean;
 }
 
-export type Details = Omit<AttemptView, keyof AttemptState | 'actions' | 'safeToLeave'>;
+export type ViewDetails = Omit<AttemptView, keyof AttemptState | 'safeToLeave'>;
 
-export function viewOfAttempt(state: AttemptState, details: Details): AttemptView {
+export function viewOfAttempt(state: AttemptState, details: ViewDetails): AttemptView {
   return {
     ...state,
-    actions: allowedActions(attempt, state.status),
     safeToLeave: isSafeToLeave(state.phase),
     ...details,
   };

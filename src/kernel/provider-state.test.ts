@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkProviderState, jobStatuses, stateOfStatus } from './provider-state.ts';
+import { batchJob } from './lifecycle/batch-job.ts';
+import { eventsOf, transition } from './lifecycle/machine.ts';
+import { checkProviderState, jobStatuses, stateOfStatus, statusAfter } from './provider-state.ts';
 
 const result = [{ text: 'words' }];
 const all = { task_type: 'transcription', dataset_ids: ['d'], invalid_urls: ['x'] };
@@ -89,5 +91,16 @@ describe('the state of a provider', () => {
 
   test('has a machine state for each of its words', () => {
     for (const status of jobStatuses) assert.ok(stateOfStatus[status]);
+  });
+
+  test('every move of a job in every status leads where the table has it, or throws', () => {
+    for (const status of jobStatuses) {
+      for (const event of eventsOf(batchJob)) {
+        const after = () => statusAfter({ external_job_id: 'a', status }, event);
+        const to = transition(batchJob, stateOfStatus[status], event);
+        if (to === undefined) assert.throws(after, /no \w+ in /, `${event} in ${status}`);
+        else assert.equal(stateOfStatus[after()], to, `${event} in ${status}`);
+      }
+    }
   });
 });

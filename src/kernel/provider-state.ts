@@ -5,7 +5,8 @@
  */
 
 import { Failure } from './failure/failure.ts';
-import type { BatchJobState } from './lifecycle/batch-job.ts';
+import { type BatchJobEvent, type BatchJobState, batchJob } from './lifecycle/batch-job.ts';
+import { transition } from './lifecycle/machine.ts';
 import { limits } from './limits/limits.ts';
 
 export const jobStatuses = [
@@ -190,6 +191,20 @@ export const stateOfStatus: Readonly<Record<JobStatus, BatchJobState>> = {
   PARTIAL_COMPLETE: 'completed',
   FAILED: 'failed',
 };
+
+const statusOfState: Readonly<Record<BatchJobState, JobStatus>> = {
+  submitted: 'SUBMITTED',
+  running: 'RUNNING',
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+};
+
+/** The stored word after a move of the job. The table has no such move: that is a defect. */
+export function statusAfter({ status }: ProviderJob, event: BatchJobEvent): JobStatus {
+  const to = transition(batchJob, stateOfStatus[status], event);
+  if (to === undefined) throw new Error(`provider job: no ${event} in ${status}`);
+  return statusOfState[to];
+}
 
 /** Failed by consecutive poll errors: the provider may still run it. */
 export function isGivenUp({ status, transient_failures: errors = 0 }: ProviderJob): boolean {

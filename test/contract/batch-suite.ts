@@ -11,6 +11,7 @@ import type { Cleanup } from '../support/temporary.ts';
 import { hostileTests } from './batch/hostile.ts';
 import { laneTests } from './batch/lane.ts';
 import { lifecycleTests } from './batch/lifecycle.ts';
+import { taskMoveTests } from './batch/move.ts';
 import { servingTests } from './batch/serving.ts';
 import { submissionTests } from './batch/submission.ts';
 import { windDownTests } from './batch/wind-down.ts';
@@ -25,6 +26,7 @@ export type BatchTest = readonly [title: string, run: (bench: BatchBench) => Pro
 
 const groups: Readonly<Record<string, readonly BatchTest[]>> = {
   submission: submissionTests,
+  moves: taskMoveTests,
   'poll and finalize': lifecycleTests,
   'hostile replies': hostileTests,
   'the batch lane': laneTests,

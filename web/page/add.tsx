@@ -1,6 +1,7 @@
 /** Adds addresses, files, or a whole site. Each source is checked before it is sent. */
 import { useBlocker, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { attemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
 import { Problem } from '../part/basic.tsx';
 import { Segments, Tabs } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
@@ -89,7 +90,7 @@ export function AddPage() {
 
 /** An idle attempt is shown if sources are left, or if it stored some before it was stopped. */
 function isShown({ attempt, sources }: AttemptButtonState): boolean {
-  return sources.length > 0 || attempt?.status !== 'idle' || attempt.job_id !== null;
+  return sources.length > 0 || attempt?.status !== attemptStatus.idle || attempt.job_id !== null;
 }
 
 function SourceForm({ draft }: { draft: ReturnType<typeof useDraft> }) {

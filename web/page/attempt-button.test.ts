@@ -5,7 +5,7 @@ import { allowedActions } from '../../src/kernel/lifecycle/machine.ts';
 import { attemptButton, type Circumstances, isOpen } from './attempt-button.ts';
 
 const at = (status: (typeof machine.states)[number], more: Partial<Circumstances> = {}) => ({
-  attempt: { status, occupied: false },
+  attempt: { status, occupied: false, actions: allowedActions(machine, status) },
   sentShare: undefined,
   sources: 0,
   corpus: 'pets',
@@ -40,8 +40,13 @@ describe('the attempt button', () => {
   });
 
   test('is disabled while another user runs the attempt', () => {
-    const attempt = { status: 'idle', occupied: true } as const;
+    const attempt = { status: 'idle' as const, occupied: true, actions: [] };
     assert.equal(attemptButton(at('idle', { attempt, sources: 2 })).action, undefined);
+  });
+
+  test('offers a start instead of a resume if the files of a paused attempt are gone', () => {
+    const attempt = { status: 'paused' as const, occupied: false, actions: ['start' as const] };
+    assert.equal(attemptButton(at('paused', { attempt, sources: 2 })).action, 'start');
   });
 
   test('an attempt is open from its start until its end', () => {

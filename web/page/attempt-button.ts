@@ -1,5 +1,6 @@
 /** The attempt button: its label and action, derived from the state of the attempt. */
 
+import { attemptStatus, isOpenAttempt } from '../../src/kernel/lifecycle/attempt.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import type { Attempt } from '../live/attempt.ts';
 import { counted } from '../part/wording.ts';
@@ -15,7 +16,7 @@ export interface AttemptButton {
 }
 
 export interface Circumstances {
-  readonly attempt: Pick<Attempt, 'status' | 'occupied'> | undefined;
+  readonly attempt: Pick<Attempt, 'status' | 'occupied' | 'actions'> | undefined;
   /** The sent share of the upload, from 0 to 1. */
   readonly sentShare: number | undefined;
   /** What a start would process: sources of this form, and staged ones. */
@@ -33,6 +34,11 @@ const isAt =
   ({ attempt }: Circumstances): boolean =>
     attempt?.status === status;
 
+const offers =
+  (action: Attempt['actions'][number]) =>
+  ({ attempt }: Circumstances): boolean =>
+    attempt?.actions.includes(action) === true;
+
 /** The first matching row wins. */
 const rows: readonly Row[] = [
   [
@@ -44,21 +50,21 @@ const rows: readonly Row[] = [
     ({ attempt }) => attempt?.occupied === true,
     () => ({ text: 'Another user is adding documents' }),
   ],
-  [isAt('running'), () => ({ text: 'Pause', action: 'stop' })],
-  [isAt('stopping'), () => ({ text: 'Stopping…' })],
-  [isAt('paused'), () => ({ text: 'Resume', action: 'resume' })],
+  [offers('stop'), () => ({ text: 'Pause', action: 'stop' })],
+  [isAt(attemptStatus.stopping), () => ({ text: 'Stopping…' })],
+  [offers('resume'), () => ({ text: 'Resume', action: 'resume' })],
   [
     ({ sources }) => sources > sourcesMax,
     () => ({ text: `More than ${sourcesMax} sources: submit them as a job` }),
   ],
   [
-    ({ sources }) => sources > 0,
+    (now) => now.sources > 0 && offers('start')(now),
     ({ sources, corpus }) => ({
       text: `Add ${counted(sources, 'source')} to ${corpus}`,
       action: 'start',
     }),
   ],
-  [isAt('complete'), () => ({ text: 'Complete' })],
+  [isAt(attemptStatus.complete), () => ({ text: 'Complete' })],
   [() => true, () => ({ text: 'Start' })],
 ];
 
@@ -73,5 +79,5 @@ function percent(share: number): string {
 
 /** Whether sources are being processed, or wait to be processed. */
 export function isOpen(attempt: Pick<Attempt, 'status'> | undefined): boolean {
-  return attempt !== undefined && !['idle', 'complete'].includes(attempt.status);
+  return attempt !== undefined && isOpenAttempt(attempt.status);
 }

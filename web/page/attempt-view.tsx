@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { failures, isFailureCode } from '../../src/kernel/failure/failure.ts';
-import { phaseTable } from '../../src/kernel/lifecycle/attempt.ts';
+import { attemptStatus, phaseTable } from '../../src/kernel/lifecycle/attempt.ts';
 import type { Attempt, Staged } from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
 import { messageOf } from '../part/job-badge.ts';
@@ -33,7 +33,7 @@ const stored = { tone: 'ok', name: 'Stored' } as const;
 
 /** A stop after the commit leaves an idle attempt whose job continues. */
 function badgeOf({ status, job_id }: Attempt): { tone: Tone; name: string } {
-  return status === 'idle' && job_id !== null ? stored : badges[status];
+  return status === attemptStatus.idle && job_id !== null ? stored : badges[status];
 }
 
 const sentences: Readonly<Record<Attempt['status'], (attempt: Attempt) => string>> = {
@@ -71,7 +71,7 @@ export function AttemptView({ attempt, sources }: AttemptViewProps) {
         <span>{sentences[status](attempt)}</span>
         {isOpen(attempt) && <span className="soft">{`into ${attempt.corpus_name}`}</span>}
       </div>
-      {status !== 'idle' && <PhaseStrip attempt={attempt} />}
+      {status !== attemptStatus.idle && <PhaseStrip attempt={attempt} />}
       {attempt.sources && <Counts sources={attempt.sources} />}
       {trouble && <Trouble {...trouble} />}
       {isOpen(attempt) && <p className="soft small">{attempt.safe_to_leave ? isSafe : isUnsafe}</p>}
@@ -84,7 +84,8 @@ export function AttemptView({ attempt, sources }: AttemptViewProps) {
 const phases = phaseTable.map(({ phase }) => phase).filter((phase) => phase !== 'not_started');
 
 function PhaseStrip({ attempt: { status, phase } }: { attempt: Attempt }) {
-  const place = status === 'complete' ? phases.length : phases.indexOf(phase as (typeof phases)[0]);
+  const isComplete = status === attemptStatus.complete;
+  const place = isComplete ? phases.length : phases.indexOf(phase as (typeof phases)[0]);
   return (
     <ol className="phases" aria-label="Phases">
       {phases.map((name, index) => (
@@ -103,7 +104,7 @@ function PhaseStrip({ attempt: { status, phase } }: { attempt: Attempt }) {
 function classOf(index: number, place: number, status: Attempt['status']): string {
   if (index < place) return 'past';
   if (index > place) return '';
-  return status === 'running' ? 'now' : 'still';
+  return status === attemptStatus.running ? 'now' : 'still';
 }
 
 function Counts({ sources }: { sources: NonNullable<Attempt['sources']> }) {

@@ -1,5 +1,6 @@
 /** Each source of the attempt, with its progress and its result. */
 import { useMutation } from '@tanstack/react-query';
+import { attemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
 import {
   type Attempt,
   forgetSourceMessages,
@@ -39,7 +40,7 @@ export function StagedList({ sources, status }: StagedListProps) {
     onSettled: () => refreshAttempt(queries),
   });
   // A source that is being processed cannot be removed, and a stored one is no longer staged.
-  const isLocked = status === 'running' || status === 'stopping';
+  const isLocked = status === attemptStatus.running || status === attemptStatus.stopping;
   const left = isLocked ? [] : sources.filter((source) => !isStored(source, status));
   const removable = new Set(left.map(({ id }) => id));
   return (
@@ -73,7 +74,7 @@ export function StagedList({ sources, status }: StagedListProps) {
 }
 
 const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
-  status === 'complete' && reached === 'split';
+  status === attemptStatus.complete && reached === 'split';
 
 /** It is uploaded, but only checked together with the others. */
 function badgeOf({ status, media_type }: Staged): { tone: Tone; name: string } {

@@ -1,6 +1,7 @@
 /** The data of the attempt button: the attempt, its staged sources, and the running upload. */
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { attemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
 import {
   type Attempt,
   forgetSourceMessages,
@@ -114,7 +115,7 @@ function sourcesOf(
   staged: readonly Staged[],
   messages: ReadonlyMap<string, Staged>,
 ): readonly Staged[] {
-  if (attempt?.status !== 'complete') return staged;
+  if (attempt?.status !== attemptStatus.complete) return staged;
   const left = new Set(staged.map(({ id }) => id));
   return [...[...messages.values()].filter(({ id }) => !left.has(id)), ...staged];
 }

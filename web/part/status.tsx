@@ -2,6 +2,7 @@
 
 import type { Job } from '../../src/contract/schema/schema.ts';
 import { jobState } from '../../src/kernel/lifecycle/job.ts';
+import { stageState } from '../../src/kernel/lifecycle/stage.ts';
 import { Icon } from './icon.tsx';
 import { badgeOf } from './job-badge.ts';
 import { count } from './wording.ts';
@@ -32,15 +33,15 @@ export function Stages({ job }: { job: Job }) {
 }
 
 function placeOf({ status, failed_stage }: Job): number {
-  if (status === 'done') return stages.length;
+  if (status === stageState.done) return stages.length;
   const names: readonly string[] = stages;
-  return names.indexOf((status === 'failed' ? failed_stage : status) ?? '');
+  return names.indexOf((status === stageState.failed ? failed_stage : status) ?? '');
 }
 
 function classOf({ status, state }: Job, index: number, place: number): string {
   if (index < place) return 'past';
   if (index > place) return '';
-  if (status === 'failed') return 'broken';
+  if (status === stageState.failed) return 'broken';
   return state === jobState.running ? 'now' : 'still';
 }
 

@@ -1,7 +1,8 @@
 /** Fetches the results of one job into the blob store and records them in its entry. */
 import { type BlobStore, putParts } from '../../blob/blob.ts';
+import type { BatchJobEvent } from '../../kernel/lifecycle/batch-job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { ProviderJob } from '../../kernel/provider-state.ts';
+import { isGivenUp, type ProviderJob, statusAfter } from '../../kernel/provider-state.ts';
 import type { PollAnswer } from '../../provider/batch/batch-provider.ts';
 import type { BatchTaskRow, Results } from '../../store/batch/tasks.ts';
 import { inputOf, type PlannedJob, readRequests } from './plan.ts';
@@ -43,14 +44,21 @@ async function expectedOf(
   return ids;
 }
 
-export function failed(entry: ProviderJob, error: string): ProviderJob {
-  return { ...entry, status: 'FAILED', error: error.slice(0, limits.batch.errorCharactersMax) };
+export function failed(
+  entry: ProviderJob,
+  error: string,
+  event: BatchJobEvent = isGivenUp(entry) ? 'end_late' : 'fail',
+): ProviderJob {
+  const status = statusAfter(entry, event);
+  return { ...entry, status, error: error.slice(0, limits.batch.errorCharactersMax) };
 }
 
 /** Completions report partial failure by status, transcriptions by their results. */
 function completed(entry: ProviderJob, collected: Collected, isCompletion: boolean): ProviderJob {
-  if (!isCompletion) return { ...entry, status: 'COMPLETED', result: resultEntry(collected) };
-  const status = collected.failed > 0 ? 'PARTIAL_COMPLETE' : 'COMPLETED';
+  const after = statusAfter(entry, isGivenUp(entry) ? 'end_late' : 'complete');
+  if (!isCompletion) return { ...entry, status: after, result: resultEntry(collected) };
+  const isPartial = after === 'COMPLETED' && collected.failed > 0;
+  const status = isPartial ? 'PARTIAL_COMPLETE' : after;
   return { ...entry, status, output_uri: `${blobScheme}${collected.blobKey}` };
 }
 

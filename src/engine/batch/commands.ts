@@ -11,8 +11,8 @@ import {
   type BatchTaskRow,
   countOpenTasks,
   insertBatchTask,
+  lockTask,
   moveTask,
-  seizeTask,
 } from '../../store/batch/tasks.ts';
 import type { Database, Reader } from '../../store/driver/database.ts';
 import { type IdempotentRequest, takeKey } from '../../store/job/idempotency.ts';
@@ -92,13 +92,13 @@ export class BatchCommands {
   async cancel(caller: string, key: string): Promise<void> {
     const { database, onEnd, ring, holdMs = limits.batch.holdMs } = this.#options;
     await database.write(async (transaction) => {
-      const row = await seizeTask(transaction, key);
+      const row = await lockTask(transaction, key);
       if (row?.caller !== caller) throw unknown(key);
       checkCancel(row);
       const now = database.now();
       const told = taskEvent('batch_task_canceled', row);
-      // This command has raised the epoch.
-      const isCancelDue = row.epoch > 1;
+      // Only a process that took the task can have begun a job.
+      const isCancelDue = row.epoch > 0;
       // A submitter may be working on it: its jobs are known when its lock expires.
       const heldUntil = Math.min(row.next_at, now + holdMs);
       const nextAt = row.state === batchTaskState.pending ? Math.max(now, heldUntil) : now;

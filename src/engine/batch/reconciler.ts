@@ -7,12 +7,7 @@
 import { type BatchAction, batchDecisions } from '../../kernel/batch-decision.ts';
 import { Failure, failures, toFailure } from '../../kernel/failure/failure.ts';
 import { batchJob, pollErrorEvent } from '../../kernel/lifecycle/batch-job.ts';
-import {
-  type BatchTaskEvent,
-  batchTaskEventFor,
-  batchTaskState,
-} from '../../kernel/lifecycle/batch-task.ts';
-import { transition } from '../../kernel/lifecycle/machine.ts';
+import { type BatchTaskEvent, batchTaskEventFor } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import {
   isGivenUp,
@@ -20,6 +15,7 @@ import {
   type ProviderJob,
   type ProviderState,
   stateOfStatus,
+  statusAfter,
 } from '../../kernel/provider-state.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { failpoint } from '../../observe/failpoint.ts';
@@ -52,7 +48,7 @@ export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
   return new TaskPool(options, signal, {
     size: limits.batch.concurrencyMax,
     what: 'reconciling',
-    take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.in_progress, taking),
+    take: (transaction, taking) => takeDueTasks(transaction, 'poll', taking),
     work: (row, lock) => reconcileTask(row, options, lock),
   });
 }
@@ -148,7 +144,7 @@ class Reconciliation {
   ): Judged {
     switch (action) {
       case 'run':
-        return { entry: { ...entry, status: 'RUNNING', ...withoutErrors(entry) } };
+        return { entry: { ...entry, status: statusAfter(entry, 'run'), ...withoutErrors(entry) } };
       case 'fail':
         return {
           entry: failed(entry, answer.detail ?? 'the provider reports a failure'),
@@ -170,10 +166,12 @@ class Reconciliation {
 
   #countError(entry: ProviderJob, detail: string): Judged {
     const errors = entry.transient_failures ?? 0;
-    const state = stateOfStatus[entry.status];
-    const isOver = transition(batchJob, state, pollErrorEvent(errors)) === 'failed';
+    const event = pollErrorEvent(errors);
     const counted = { ...entry, transient_failures: errors + 1 };
-    return { entry: isOver ? failed(counted, detail) : counted, isError: true };
+    if (event === 'poll_errors_exhausted') {
+      return { entry: failed(counted, detail, event), isError: true };
+    }
+    return { entry: { ...counted, status: statusAfter(entry, event) }, isError: true };
   }
 
   async #collect(planned: PlannedJob, entry: ProviderJob, answer: PollAnswer): Promise<Judged> {
@@ -213,7 +211,8 @@ class Reconciliation {
     try {
       const id = await this.#beginAgain(planned, index);
       this.#noted[index] = { ...noted, id };
-      return { entry: { ...entry, external_job_id: id, status: 'SUBMITTED' } };
+      const status = statusAfter(entry, 'resubmit');
+      return { entry: { ...entry, external_job_id: id, status } };
     } catch (error) {
       const { message, retryAfterMs } = toFailure(error);
       return { entry, ...this.#waiting(message, retryAfterMs) };

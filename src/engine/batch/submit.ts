@@ -72,7 +72,7 @@ export function submissionPool(options: BatchOptions, signal: AbortSignal): Task
   return new TaskPool(options, signal, {
     size: limits.batch.submitConcurrencyMax,
     what: 'submitting',
-    take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.pending, taking),
+    take: (transaction, taking) => takeDueTasks(transaction, 'submit', taking),
     work: (row, lock) => submitTask(row, { ...options, lock, signal }),
   });
 }

@@ -7,13 +7,16 @@
  */
 import { windDownActions } from '../../kernel/batch-decision.ts';
 import { toFailure } from '../../kernel/failure/failure.ts';
+import { batchJob } from '../../kernel/lifecycle/batch-job.ts';
 import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
+import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import {
   isGivenUp,
   type JsonObject,
   type ProviderJob,
   type ProviderState,
+  stateOfStatus,
 } from '../../kernel/provider-state.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import { takeGivenUpTasks } from '../../store/batch/taking.ts';
@@ -134,12 +137,8 @@ class WindDown {
       return { entry, wait: `${name} does not know ${entry.external_job_id} yet` };
     }
     switch (windDownActions[answer.said]) {
-      case 'collect': {
-        const collected = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
-        // An abandoned job stays failed; its results are kept.
-        const { status } = isGivenUp(entry) ? entry : collected.entry;
-        return { ...collected, entry: { ...collected.entry, status } };
-      }
+      case 'collect':
+        return collectJob({ planned, entry, answer }, { row: this.#row, blobs });
       case 'ended':
         return { entry: failed(entry, entry.error ?? answer.detail ?? answer.said) };
       default:
@@ -223,8 +222,7 @@ class WindDown {
 
 /** The provider reported its end, or it was never started. */
 function isOver(entry: ProviderJob): boolean {
-  const isOpen = entry.status === 'SUBMITTED' || entry.status === 'RUNNING';
-  return !isOpen && !isGivenUp(entry);
+  return isFinal(batchJob, stateOfStatus[entry.status]) && !isGivenUp(entry);
 }
 
 function reasonOf({ state, error }: BatchTaskRow): string {

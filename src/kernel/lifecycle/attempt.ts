@@ -6,7 +6,7 @@
  * No status is final: one registry serves attempt after attempt, and `complete` stays visible,
  * apart from `idle`, until the next start.
  */
-import { defineMachine, type EventOf, type StateOf, statesOf } from './machine.ts';
+import { allowedActions, defineMachine, type EventOf, type StateOf, statesOf } from './machine.ts';
 
 export const attempt = defineMachine({
   name: 'attempt',
@@ -33,6 +33,11 @@ export type AttemptStatus = StateOf<typeof attempt>;
 /** The statuses by name, for comparisons. */
 export const attemptStatus = statesOf(attempt);
 export type AttemptEvent = EventOf<typeof attempt>;
+
+/** There is an attempt: no other can start. */
+export function isOpenAttempt(status: AttemptStatus): boolean {
+  return !allowedActions(attempt, status).includes('start');
+}
 
 export interface PhaseRow {
   readonly phase: string;

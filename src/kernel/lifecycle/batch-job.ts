@@ -16,6 +16,10 @@ export const batchJob = defineMachine({
     ['poll_error', ['submitted'], 'submitted'],
     ['poll_error', ['running'], 'running'],
     ['poll_errors_exhausted', ['submitted', 'running'], 'failed'],
+    // The provider had no capacity and never started it.
+    ['resubmit', ['submitted', 'running'], 'submitted'],
+    // It ended at the provider after it was given up: its results are kept, and it stays failed.
+    ['end_late', ['failed'], 'failed'],
   ],
 });
 

@@ -30,7 +30,9 @@ test('a diagram has one arrow for each pair of states, with all events that lead
     '  running --> completed : complete',
     '  submitted --> failed : fail / poll_errors_exhausted',
     '  running --> failed : fail / poll_errors_exhausted',
-    '  submitted --> submitted : poll_error',
+    '  submitted --> submitted : poll_error / resubmit',
+    '  running --> submitted : resubmit',
+    '  failed --> failed : end_late',
     '  completed --> [*]',
     '  failed --> [*]',
   ]);

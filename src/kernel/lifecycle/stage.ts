@@ -1,5 +1,5 @@
 /** The `status` people see. It is derived from the items, and never stored by hand. */
-import { defineMachine, type StateOf } from './machine.ts';
+import { defineMachine, type StateOf, statesOf } from './machine.ts';
 
 export const stage = defineMachine({
   name: 'stage',
@@ -21,6 +21,10 @@ export const stage = defineMachine({
 });
 
 export type StageState = StateOf<typeof stage>;
+
+/** The states by name, for comparisons. */
+export const stageState = statesOf(stage);
+
 /** The stages that do work, each owned by one service. */
 export type Stage = 'scraping' | 'chunking' | 'embedding';
 

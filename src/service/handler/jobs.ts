@@ -4,8 +4,8 @@ import { TimeSlice } from '../../concurrency/time-slice.ts';
 import type { NewJob } from '../../contract/schema/schema.ts';
 import { checkPriced } from '../../engine/command/admission.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
-import type { JobState } from '../../kernel/lifecycle/job.ts';
-import type { StageState } from '../../kernel/lifecycle/stage.ts';
+import { type JobState, jobState } from '../../kernel/lifecycle/job.ts';
+import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../source/sources.ts';
@@ -213,12 +213,12 @@ export async function accepted(
   if (!isReplayed) {
     capacity.accepted(length);
     audit.emit('job_submitted', caller, { ...answer, corpus_name: corpus });
-    return { ...answer, status: 'pending', state: 'queued' } as const;
+    return { ...answer, status: stageState.pending, state: jobState.queued };
   }
   reply.header('idempotency-replayed', 'true');
   const row = await getJob(database, jobKey);
   if (!row) throw unknownJob(jobKey);
-  const [status = 'pending'] = await statusesOf(database, [row], lifecycle);
+  const [status = stageState.pending] = await statusesOf(database, [row], lifecycle);
   return { ...answer, status, state: row.state };
 }
 

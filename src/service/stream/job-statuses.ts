@@ -6,8 +6,13 @@
 import type { Job } from '../../contract/schema/schema.ts';
 import { jobMessage } from '../../kernel/job-message.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
-import { type StageState, stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
+import {
+  type StageState,
+  stage as stageMachine,
+  stageState,
+} from '../../kernel/lifecycle/stage.ts';
 import type { Event } from '../../observe/event.ts';
 import { timeOf } from '../view/serializer.ts';
 import type { JobSnapshot } from './job-status-reader.ts';
@@ -45,7 +50,7 @@ export class JobStatuses {
     this.#sent = status;
     return [
       ...between.map(([passed, at]) => {
-        const state = passed === 'pending' ? 'queued' : 'running';
+        const state = passed === stageState.pending ? jobState.queued : jobState.running;
         return messageOf(shapeOf(row, { status: passed, state, at }));
       }),
       messageOf(shapeOf(row, { status, state: row.state, at: row.updated_at })),
@@ -86,7 +91,7 @@ interface StatusSnapshot extends Pick<Job, 'status' | 'state'> {
 }
 
 function shapeOf(row: JobSnapshot['row'], { status, state, at }: StatusSnapshot): StreamedJob {
-  const error = status === 'failed' && row.error !== null ? JSON.parse(row.error) : null;
+  const error = status === stageState.failed && row.error !== null ? JSON.parse(row.error) : null;
   return {
     job_id: row.key,
     status,

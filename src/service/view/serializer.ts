@@ -6,7 +6,7 @@ import { jobMessage } from '../../kernel/job-message.ts';
 import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/item.ts';
 import { itemActions, place } from '../../kernel/lifecycle/item-wait.ts';
 import { jobState } from '../../kernel/lifecycle/job.ts';
-import type { StageState } from '../../kernel/lifecycle/stage.ts';
+import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
 import type { Event as EngineEvent } from '../../observe/event.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
 import type { Hit as Passage } from '../../search/search.ts';
@@ -64,7 +64,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     deadline_at: maybeTimeOf(row.deadline_at),
     actions: actionsOfJob(row),
     ...lastErrorOf(row.error),
-    ...(status === 'failed' && {
+    ...(status === stageState.failed && {
       ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
       ...(error !== null && { error }),
     }),

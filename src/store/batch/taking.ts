@@ -3,19 +3,21 @@
  * of. It raises the epoch of a task that it takes, and holds it until a time, which it may extend.
  */
 
-import { type BatchTaskState, openTaskStates } from '../../kernel/lifecycle/batch-task.ts';
+import { batchTaskMoves, openTaskStates } from '../../kernel/lifecycle/batch-task.ts';
 import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import type { BatchTaskRow, Held } from './tasks.ts';
 
 const open = sqlList(openTaskStates);
-const takeRows = sql<BatchTaskRow>`
+const takeRowsFor = (event: 'submit' | 'poll') => sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks
-    WHERE state = :state AND served_by = :served_by AND next_at <= :now
+    WHERE state IN (${sqlList(batchTaskMoves[event].from)})
+      AND served_by = :served_by AND next_at <= :now
     ORDER BY next_at, id LIMIT :limit {skipLocked})
   RETURNING *`;
+const takeRows = { submit: takeRowsFor('submit'), poll: takeRowsFor('poll') };
 const takeGivenUpRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks
@@ -25,7 +27,8 @@ const takeGivenUpRows = sql<BatchTaskRow>`
 const takeOldRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks
-    WHERE state IN (${open}) AND created_at < :before AND next_at <= :now
+    WHERE state IN (${sqlList(batchTaskMoves.fail.from)})
+      AND created_at < :before AND next_at <= :now
     ORDER BY created_at LIMIT :limit {skipLocked})
   RETURNING *`;
 
@@ -41,14 +44,14 @@ export interface ServedTaking extends Taking {
   readonly servedBy: string;
 }
 
-/** Takes tasks that are due: to be submitted, or to be asked about. */
+/** Takes tasks that are due for this move. */
 export function takeDueTasks(
   transaction: Transaction,
-  state: BatchTaskState,
+  event: 'submit' | 'poll',
   { servedBy, limit, now, heldUntil }: ServedTaking,
 ): Promise<BatchTaskRow[]> {
-  const parameters = { state, served_by: servedBy, limit, now, held_until: heldUntil };
-  return transaction.run(takeRows, parameters);
+  const parameters = { served_by: servedBy, limit, now, held_until: heldUntil };
+  return transaction.run(takeRows[event], parameters);
 }
 
 /** Takes tasks that were given up, and whose jobs may still run at the provider. */

@@ -9,6 +9,8 @@ import {
   type BatchTaskEvent,
   type BatchTaskState,
   batchTask,
+  batchTaskEvents,
+  batchTaskMoves,
   openTaskStates,
 } from '../../kernel/lifecycle/batch-task.ts';
 import { sqlList, transition } from '../../kernel/lifecycle/machine.ts';
@@ -21,6 +23,7 @@ import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
+import { compileStateMove } from './compile-move.ts';
 
 export interface BatchTaskRow {
   readonly id: number;
@@ -175,8 +178,7 @@ type MoveName =
   | ResultName
   | 'id'
   | 'epoch'
-  | 'from_state'
-  | 'to_state'
+  | 'state'
   | 'provider_state'
   | 'next_at'
   | 'output_key'
@@ -189,8 +191,11 @@ type MoveName =
   | 'ended_at'
   | 'now';
 
-const moveRow = sql<{ id: number }, MoveName>`
-  UPDATE batch_tasks SET state = :to_state,
+/** The state, the epoch and their conditions come from the row of the move. */
+function moveRow(event: BatchTaskEvent) {
+  const { set, where } = compileStateMove(batchTaskMoves[event]);
+  return sql<{ id: number }, MoveName>`
+  UPDATE batch_tasks SET ${set},
     provider_state = COALESCE(:provider_state, provider_state),
     next_at = COALESCE(:next_at, next_at), output_key = COALESCE(:output_key, output_key),
     error = COALESCE(:error, error), poll_errors = poll_errors + :poll_errors,
@@ -200,8 +205,13 @@ const moveRow = sql<{ id: number }, MoveName>`
     submission = COALESCE(:submission, submission), wait_reason = :wait,
     waits = CASE WHEN CAST(:wait AS TEXT) IS NULL THEN 0 ELSE waits + 1 END,
     submitted_at = COALESCE(submitted_at, :submitted_at), ended_at = :ended_at
-  WHERE id = :id AND state = :from_state AND epoch = :epoch
+  WHERE id = :id AND state = :state AND ${where}
   RETURNING id`;
+}
+
+const moveRows = Object.fromEntries(
+  batchTaskEvents.map((event) => [event, moveRow(event)]),
+) as Readonly<Record<BatchTaskEvent, ReturnType<typeof moveRow>>>;
 
 /**
  * Moves a task along its table, with its event. False: it is no longer where the mover believes, or
@@ -215,11 +225,10 @@ export async function moveTask(
   const to = transition(batchTask, state, change.event);
   if (to === undefined) throw new Error(`batch task ${id}: no ${change.event} in ${state}`);
   const { now, results, providerState } = change;
-  const moved = await transaction.run(moveRow, {
+  const moved = await transaction.run(moveRows[change.event], {
     id,
     epoch,
-    from_state: state,
-    to_state: to,
+    state,
     provider_state: providerState ? JSON.stringify(checkProviderState(providerState)) : null,
     next_at: change.nextAt ?? null,
     output_key: change.outputKey ?? null,
@@ -242,17 +251,13 @@ export async function moveTask(
 }
 
 const lockRow = sql<BatchTaskRow>`SELECT * FROM batch_tasks WHERE key = :key {forUpdate}`;
-const raiseEpoch = sql<never, 'id'>`UPDATE batch_tasks SET epoch = epoch + 1 WHERE id = :id`;
 
-/** Takes one task from the process that holds it. */
-export async function seizeTask(
+/** Reads a task and keeps its holder from writing until this transaction ends. */
+export async function lockTask(
   transaction: Transaction,
   key: string,
 ): Promise<BatchTaskRow | undefined> {
-  const [row] = await transaction.run(lockRow, { key });
-  if (!row) return undefined;
-  await transaction.run(raiseEpoch, { id: row.id });
-  return { ...row, epoch: row.epoch + 1 };
+  return (await transaction.run(lockRow, { key }))[0];
 }
 
 const windDownRow = sql<{ id: number }>`

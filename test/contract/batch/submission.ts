@@ -151,7 +151,7 @@ export const submissionTests: readonly BatchTest[] = [
       const key = await bench.submit(recordings);
       const { database, world } = bench.options;
       const slow = await database.write((transaction) =>
-        takeDueTasks(transaction, 'pending', {
+        takeDueTasks(transaction, 'submit', {
           ...{ servedBy: 'AZURE', limit: 1, now: world.now(), heldUntil: 0 },
         }),
       );
