@@ -1,8 +1,7 @@
 /** The attempt and its staged sources as shown to people, without paths of this machine. */
 
 import type { FailureCode } from '../kernel/failure/failure.ts';
-import { type AttemptEvent, attempt, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
-import { allowedActions } from '../kernel/lifecycle/machine.ts';
+import { type AttemptEvent, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
 import { isReady } from './commit.ts';
 import type { Work } from './staging/item-batch.ts';
 import { explain, type Plan } from './staging/plan.ts';

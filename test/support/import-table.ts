@@ -43,9 +43,8 @@ export const imports = {
     contract: [...belowService, 'attempt', 'search'],
     service: [...belowService, ...users, 'contract'],
     http: [...belowService, ...users, 'contract', 'service'],
-    // Also runs in the browser: only types from elsewhere.
-    client: ['kernel', 'contract'],
-    library: [...belowService, ...users, 'contract', 'service', 'app'],
+    client: [...belowService, ...users, 'contract', 'service', 'app'],
+    library: [...belowService, ...users, 'contract', 'service', 'client', 'app'],
     app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
     mcp: [...belowService, ...users, 'contract', 'service', 'client', 'cli', 'index.ts'],
     cli: [
@@ -62,6 +61,8 @@ export const imports = {
     ],
   },
   files: {
+    // Also runs in the browser.
+    'src/client/http.ts': ['kernel', 'contract', 'client/sent-events.ts'],
     'src/app/settings/config.ts': ['kernel/failure/failure.ts', 'app/settings'],
     'src/app/settings/settings.ts': ['kernel/limits/limits.ts', 'app/settings'],
   },
@@ -99,6 +100,6 @@ export const imports = {
 const tanstack = ['query', 'router', 'virtual'].map((name) => `@tanstack/react-${name}`);
 export const webImports = {
   packages: ['react', 'react-dom', ...tanstack],
-  sources: ['kernel', 'client'],
+  sources: ['kernel', 'client/http.ts'],
   typesOnly: ['contract/contract.ts', 'contract/schema/schema.ts'],
 };
