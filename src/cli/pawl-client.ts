@@ -1,5 +1,5 @@
 /** The interface that commands use. The local store and a remote service both implement it. */
-import type { Ask } from '../client/local.ts';
+
 import type { AnswerOf, QueryOf } from '../contract/contract.ts';
 import type { Document, Event, Job, JobDetail } from '../contract/schema/schema.ts';
 import type { Pawl } from '../index.ts';
@@ -32,8 +32,7 @@ export interface DocumentPage extends AnswerOf<'GET /corpora/:name/documents'> {
   items: (Document & { readonly meta?: unknown })[];
 }
 
-export interface PawlClient extends Pick<Pawl, 'work' | 'isWorkedOn' | 'newestEvent'> {
-  readonly ask: Ask;
+export interface PawlClient extends Pick<Pawl, 'ask' | 'work' | 'isWorkedOn' | 'newestEvent'> {
   /** A job by its id, or by a unique prefix of it. */
   job(id: string): Promise<JobClient>;
   submit(...args: Parameters<Pawl['submit']>): Promise<JobClient>;

@@ -3,14 +3,7 @@
  * responses are typed by the contract, which is imported for its types only.
  */
 
-import type {
-  AnswerOf,
-  BodyOf,
-  HeadersOf,
-  ParamsOf,
-  QueryOf,
-  RouteName,
-} from '../contract/contract.ts';
+import type { AnswerOf, Asked, RouteName } from '../contract/contract.ts';
 import type { Attempt, Staged } from '../contract/operation/attempt.ts';
 import type { Event, Problem } from '../contract/schema/schema.ts';
 import { Failure, isFailureCode, isRetried } from '../kernel/failure/failure.ts';
@@ -23,21 +16,6 @@ export interface ClientOptions {
   readonly key?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
-
-type Needed<Name extends string, Value> = [Value] extends [undefined]
-  ? object
-  : Record<never, never> extends Value
-    ? { readonly [N in Name]?: Value | undefined }
-    : { readonly [N in Name]: Value };
-
-export type Asking<Name extends RouteName> = Needed<'params', ParamsOf<Name>> &
-  Needed<'query', QueryOf<Name>> &
-  Needed<'body', BodyOf<Name>> &
-  Needed<'headers', HeadersOf<Name>> & { readonly signal?: AbortSignal | undefined };
-
-/** The argument is optional if all of its parts are. */
-export type Asked<Name extends RouteName> =
-  Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>];
 
 interface Plain {
   readonly params?: Readonly<Record<string, string>>;

@@ -44,3 +44,19 @@ export type QueryOf<Name extends RouteName> = PartOf<Contract[Name], 'query'>;
 export type BodyOf<Name extends RouteName> = PartOf<Contract[Name], 'body'>;
 export type HeadersOf<Name extends RouteName> = PartOf<Contract[Name], 'headers'>;
 export type AnswerOf<Name extends RouteName> = PartOf<Contract[Name], 'answer'>;
+
+type Needed<Name extends string, Value> = [Value] extends [undefined]
+  ? object
+  : Record<never, never> extends Value
+    ? { readonly [N in Name]?: Value | undefined }
+    : { readonly [N in Name]: Value };
+
+/** A request, with the parts that the route takes. */
+export type Asking<Name extends RouteName> = Needed<'params', ParamsOf<Name>> &
+  Needed<'query', QueryOf<Name>> &
+  Needed<'body', BodyOf<Name>> &
+  Needed<'headers', HeadersOf<Name>> & { readonly signal?: AbortSignal | undefined };
+
+/** The argument is optional if all of its parts are. */
+export type Asked<Name extends RouteName> =
+  Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>];

@@ -3,7 +3,6 @@
 import type { CallerClient } from '../access/caller-client.ts';
 import { listVisibleCorpora } from '../access/visible-corpora.ts';
 import type { Assembled } from '../app/wire.ts';
-import { type Ask, localAsk } from '../client/local.ts';
 import type { Why } from '../contract/schema/schema.ts';
 import { outputOf } from '../engine/batch/commands.ts';
 import { readWaiting } from '../engine/batch/waiting.ts';
@@ -39,6 +38,7 @@ import { getJob, getJobById, type JobRow, listJobs } from '../store/job/jobs.ts'
 import type { NewSource } from '../store/job/submit.ts';
 import { findUnfinished } from './find-resumable-job.ts';
 import { Job, summarize } from './job-handle.ts';
+import { type Ask, localAsk } from './local-ask.ts';
 import type { IngestOptions, SearchOptions } from './options.ts';
 import { callersOf, OwnCorpora, type Spending } from './own-corpora.ts';
 

@@ -101,8 +101,12 @@ test('a local corpus is shared, shown as shared, and unshared', async (t) => {
     (await run(on('corpora', 'show', 'birds'))).stdout,
     /shared with\s+acct_carol \(reads and writes\)/,
   );
-  const shown = await readOne<{ shares: object[] }>(on('corpora', 'show', 'birds'));
-  assert.deepEqual(shown.shares, [{ caller_id: 'acct_carol', name: null, access: 'write' }]);
+  const { shares } = await readOne<{ shares: { created_at: string }[] }>(
+    on('corpora', 'show', 'birds'),
+  );
+  const created_at = shares[0]?.created_at;
+  const share = { caller_id: 'acct_carol', name: null, access: 'write', created_at };
+  assert.deepEqual(shares, [share]);
   assert.match((await run(on('corpora', 'unshare', 'birds', 'acct_carol'))).stdout, /no longer/);
   assert.match(
     (await run(on('corpora', 'unshare', 'birds', 'acct_carol'))).stdout,

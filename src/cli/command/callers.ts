@@ -1,5 +1,5 @@
 /** `pawl callers`: owners of corpora and jobs, and their keys. */
-import type { Ask } from '../../client/local.ts';
+
 import { Failure } from '../../kernel/failure/failure.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
@@ -12,7 +12,7 @@ import {
   withStore,
 } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import { allOf } from '../pawl-client.ts';
+import { allOf, type PawlClient } from '../pawl-client.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import { ago, count, number } from '../view/wording.ts';
 
@@ -59,7 +59,7 @@ async function list(call: Call): Promise<number> {
   );
 }
 
-async function show(call: Call, ask: Ask, id: string): Promise<number> {
+async function show(call: Call, ask: PawlClient['ask'], id: string): Promise<number> {
   const caller = await ask('GET /callers/:id', { params: { id } });
   const { caller_id, name, identities, corpora } = caller;
   return answer(call, caller, () =>

@@ -1,7 +1,7 @@
 /** Answers routes of the contract in this process, with the handlers of the HTTP API. */
 import { localCaller } from '../access/caller.ts';
 import type { Assembled } from '../app/wire.ts';
-import type { AnswerOf, RouteName } from '../contract/contract.ts';
+import type { AnswerOf, Asked, RouteName } from '../contract/contract.ts';
 import { callerRoutes, shareRoutes } from '../service/handler/callers.ts';
 import { corpusRoutes, documentRoutes, entityRoutes } from '../service/handler/corpora.ts';
 import { eventRoutes } from '../service/handler/history.ts';
@@ -12,7 +12,6 @@ import type { StoreAsk, StoreService } from '../service/service.ts';
 import { ItemCounts } from '../service/view/item-counts.ts';
 import { JobViews } from '../service/view/job-views.ts';
 import { ProgressBoard } from '../service/view/progress-board.ts';
-import type { Asked } from './http.ts';
 
 function handlersOf(service: StoreService) {
   return {
