@@ -43,8 +43,9 @@ export const imports = {
     contract: [...belowService, 'attempt', 'search'],
     service: [...belowService, ...users, 'contract'],
     http: [...belowService, ...users, 'contract', 'service'],
-    client: [...belowService, ...users, 'contract', 'service', 'app'],
-    library: [...belowService, ...users, 'contract', 'service', 'client', 'app'],
+    // Also runs in the browser.
+    client: ['kernel', 'contract'],
+    library: [...belowService, ...users, 'contract', 'service', 'app'],
     app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
     mcp: [...belowService, ...users, 'contract', 'service', 'client', 'cli', 'index.ts'],
     cli: [
@@ -61,8 +62,6 @@ export const imports = {
     ],
   },
   files: {
-    // Also runs in the browser.
-    'src/client/http.ts': ['kernel', 'contract', 'client/sent-events.ts'],
     'src/app/settings/config.ts': ['kernel/failure/failure.ts', 'app/settings'],
     'src/app/settings/settings.ts': ['kernel/limits/limits.ts', 'app/settings'],
   },
@@ -100,6 +99,6 @@ export const imports = {
 const tanstack = ['query', 'router', 'virtual'].map((name) => `@tanstack/react-${name}`);
 export const webImports = {
   packages: ['react', 'react-dom', ...tanstack],
-  sources: ['kernel', 'client/http.ts'],
+  sources: ['kernel', 'client'],
   typesOnly: ['contract/contract.ts', 'contract/schema/schema.ts'],
 };
