@@ -41,7 +41,7 @@ describe('pawl with --url', () => {
     assert.match(discarded.stdout, /discarded 1 document/);
     assert.match((await place.run(['corpora', 'documents', 'notes', ...url])).stdout, /The dog/);
     const deleted = await place.run(['corpora', 'delete', 'notes', '--yes', ...url]);
-    assert.match(deleted.stdout, /deleted 2 documents of notes/);
+    assert.match(deleted.stdout, /deleted notes with 2 documents/);
     const gone = await place.run(['search', 'notes', 'harmonium', ...url]);
     assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);
     assert.match((await place.run(['corpora'])).stderr, /there is no store/);

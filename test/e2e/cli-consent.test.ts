@@ -46,7 +46,7 @@ describe('without --yes', () => {
     const discarded = await place.run(['inbox', 'discard', '--all', '--yes']);
     assert.match(discarded.stdout, /discarded 1 document/);
     const deleted = await place.run(['corpora', 'delete', 'notes', '--yes']);
-    assert.match(deleted.stdout, /deleted 1 document of notes/);
+    assert.match(deleted.stdout, /deleted notes with 1 document/);
   });
 
   test('nothing is deleted or discarded at a service either', async (t) => {
@@ -82,6 +82,6 @@ describe('without --yes', () => {
       assert.match(await typed(input), /Delete notes with 1 document\? \[y\/N\]/);
     }
     assert.ok(await isWhole(place));
-    assert.match(await typed('y\r'), /deleted 1 document of notes/);
+    assert.match(await typed('y\r'), /deleted notes with 1 document/);
   });
 });

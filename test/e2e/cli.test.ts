@@ -200,7 +200,7 @@ describe('pawl corpora', () => {
     const told = documents.find(({ source_url }) => String(source_url).endsWith('.html'))?.meta;
     assert.equal((told as Record<string, unknown>).author, 'Ada Lovelace');
     const deleted = await place.run(['corpora', 'delete', 'notes', '--yes']);
-    assert.match(deleted.stdout, /deleted 2 documents of notes/);
+    assert.match(deleted.stdout, /deleted notes with 2 documents/);
     const gone = await place.run(['search', 'notes', 'harmonium']);
     assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);
     assert.equal((await place.run(ingest)).code, 0);
