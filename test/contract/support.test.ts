@@ -126,7 +126,7 @@ test('a temporary directory is removed after its test', async (t) => {
 test('a timeout says what was awaited, for how long, and why', async () => {
   const never = () => Promise.reject(new Error('not there'));
   await assert.rejects(until(never, { what: 'the event', patienceMs: 20 }), (error: Error) => {
-    assert.match(error.message, /timed out after 20 ms waiting for the client/);
+    assert.match(error.message, /timed out after 20 ms waiting for the event/);
     assert.match(String(error.cause), /not there/);
     return true;
   });

@@ -25,7 +25,7 @@ export interface Planted {
 export function plantedDefects(): Planted[] {
   return [
     rewritten('the epoch check', [
-      [/AND items\.epoch = :epoch(?=[^`]*items\.progress = :expect)/, ''],
+      [/(items\.progress = :expect[^`]*?) AND items\.epoch = :epoch/, '$1'],
     ]),
     rewritten('the fence of a stopped job', [
       [/AND\s+\(SELECT jobs\.state FROM jobs WHERE jobs\.id = items\.job_id\) IN \([^)]*\)/, ''],
