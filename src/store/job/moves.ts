@@ -28,7 +28,7 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly budgetCents?: number | undefined;
-  /** How long it may run; absent: as long as any job may. */
+  /** Undefined means the default job timeout. */
   readonly maxWallSeconds?: number | undefined;
   /** Where its end is reported. */
   readonly webhookUrl?: string | undefined;
