@@ -41,7 +41,7 @@ describe('the attempt button', () => {
     await page.getByRole('listitem').filter({ hasText: 'preflight' }).waitFor();
     // Leaving the page, returning and reloading shows the same state, without a prompt.
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
-    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
     await at(page, 'paused');
     assert.deepEqual(await findProblems(page), []);

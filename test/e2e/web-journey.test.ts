@@ -54,7 +54,7 @@ describe('the workbench', () => {
     await visit('/add');
     await page.getByLabel('Addresses, one per line').fill('https://example.org/kept');
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
-    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
     await page.getByText('https://example.org/kept').first().waitFor();
     assert.deepEqual(asked, []);
