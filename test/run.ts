@@ -63,6 +63,7 @@ function findSuites(patterns: readonly string[]): Suite[] {
   for (const file of globSync([
     'src/**/*.test.ts',
     'bench/*/*.test.ts',
+    'scripts/*.test.ts',
     'web/**/*.test.ts',
     'test/**/*.test.ts',
   ]).sort()) {

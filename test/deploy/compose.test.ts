@@ -13,6 +13,7 @@ import {
   readCompose,
   readDeploy,
   readExample,
+  readRoot,
   variablesIn,
 } from './deploy-files.ts';
 
@@ -80,7 +81,7 @@ describe('compose.yaml', () => {
     for (const [role, { image, command, build }] of roleServices) {
       assert.equal(image, '${PAWL_IMAGE:-pawl:local}');
       assert.deepEqual(command, ['serve', '--role', role, '--no-sample']);
-      assert.ok(existsSync(join(deployFolder, build?.context ?? '', build?.dockerfile ?? '')));
+      assert.ok(existsSync(join(deployFolder, build?.context ?? '', 'Dockerfile')));
     }
   });
 
@@ -123,7 +124,7 @@ describe('compose.yaml', () => {
         assert.equal(required, compose.services[other]?.profiles === undefined, other);
       }
     }
-    assert.match(readDeploy('Dockerfile'), /^HEALTHCHECK /m);
+    assert.match(readRoot('Dockerfile'), /^HEALTHCHECK /m);
   });
 
   test('starts Qdrant, Neo4j and Alloy only with their profiles', () => {

@@ -9,7 +9,7 @@ export const deployFolder = join(root, 'deploy');
 
 export interface ComposeService {
   readonly image?: string;
-  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly build?: { readonly context: string };
   readonly extends?: { readonly file: string; readonly service: string };
   readonly user?: string;
   readonly command?: readonly string[];
@@ -42,6 +42,11 @@ export interface Compose {
 
 export function readDeploy(name: string): string {
   return readFileSync(join(deployFolder, name), 'utf8');
+}
+
+/** A file at the top of the repository. */
+export function readRoot(name: string): string {
+  return readFileSync(join(root, name), 'utf8');
 }
 
 export function readYaml<Shape>(name: string): Shape {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readDeploy, root } from './deploy-files.ts';
+import { readRoot, root } from './deploy-files.ts';
 
 describe('the image', () => {
-  const dockerfile = readDeploy('Dockerfile');
+  const dockerfile = readRoot('Dockerfile');
   const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, args = '']) =>
     args.split(' ').slice(0, -1),
   );
@@ -27,7 +27,7 @@ describe('the image', () => {
   });
 
   test('is built from files that exist and are not ignored', () => {
-    const ignored = readDeploy('Dockerfile.dockerignore').split('\n');
+    const ignored = readRoot('.dockerignore').split('\n');
     for (const copy of copies) {
       assert.ok(existsSync(join(root, copy)), copy);
       assert.ok(ignored.includes(`!${copy}`), `${copy} is ignored`);

@@ -1,4 +1,7 @@
-# One image for all roles: docker build -f deploy/Dockerfile -t pawl .
+# One image for all roles. To try it (the key is what the workbench asks for):
+#   docker build -t pawl .
+#   docker run --rm -p 127.0.0.1:7300:7300 -v pawl:/var/lib/pawl \
+#     -e PAWL_API_KEYS="sha256:$(printf %s "$KEY" | sha256sum | cut -d ' ' -f 1)" pawl
 # There is no build step and nothing is downloaded later: the sources run directly, and a container
 # starts without a network.
 ARG NODE=node:24.11.1-bookworm-slim
