@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { notesOf, releaseChangelog, requireNext } from './release-notes.ts';
 
 const changelog =
-  '# Changelog\n\nWhat users notice.\n\n## Unreleased\n\n### Added\n\n- A thing.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n';
+  '# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n';
 
 describe('a release', () => {
   test('moves the unreleased changes under the version and its date', () => {

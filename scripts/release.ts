@@ -1,7 +1,7 @@
 /**
  * Makes a release: `npm run release -- 0.2.0` gives the changes under "Unreleased" that version and
- * today's date, sets the version of the package, and commits and tags both. Pushing the tag publishes.
- * `--notes` prints the notes of the present version.
+ * today's date, sets the version of the package, and commits and tags both. Pushing the tag
+ * publishes. `--notes` prints the notes of the present version.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

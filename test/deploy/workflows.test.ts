@@ -1,4 +1,4 @@
-/** The workflows of the repository: what they run exists, on the versions of Node that are promised. */
+/** The workflows of the repository: what they run exists, on the supported versions of Node. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
