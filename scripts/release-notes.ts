@@ -19,7 +19,7 @@ export function releaseChangelog(changelog: string, version: string, date: strin
   return changelog.replace(/^## Unreleased$/m, `## Unreleased\n\n## ${version} (${date})`);
 }
 
-/** The wanted version, if it may follow the present one. That one may be used until it is tagged. */
+/** The wanted version, if it may follow the present one, which may be used until it is tagged. */
 export function requireNext(
   present: string,
   wanted: string | undefined,

@@ -7,8 +7,18 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { notesOf, releaseChangelog, requireNext } from './release-notes.ts';
 
-const changelog =
-  '# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n';
+const changelog = `# Changelog
+
+## Unreleased
+
+### Added
+
+- A thing.
+
+## 0.1.0 (2026-01-01)
+
+- The first.
+`;
 
 describe('a release', () => {
   test('moves the unreleased changes under the version and its date', () => {
