@@ -111,13 +111,18 @@ export class CallerAttempt {
       .map((staged) => viewOfSource(this.#run?.batch.workOf(staged.id) ?? { staged }));
   }
 
-  /** Starts with everything the caller has staged. Returns immediately. */
+  /** Starts with everything the caller has staged for this corpus. Returns immediately. */
   async start(corpus: string, isDraft: boolean): Promise<AttemptView> {
     const { staging, registry, workspaces, world } = this.#options;
-    const staged = staging.list(this.#caller);
-    if (staged.length === 0) throw new Failure('sources_empty', 'nothing is staged');
+    const meant = staging
+      .list(this.#caller)
+      .filter((source) => source.corpus === undefined || source.corpus === corpus);
+    if (meant.length === 0) {
+      throw new Failure('sources_empty', `nothing is staged for ${corpus}`);
+    }
     if (registry.isStranded) this.giveUp();
     const { attemptId: id } = registry.start();
+    const staged = staging.assign(meant, corpus);
     if (id === null) throw new Failure('internal_error', 'an attempt was started without an id');
     const newest = newestOf(staged);
     const onChange = (work: Work): void => this.#tellSource(work);

@@ -60,7 +60,7 @@ export class AttemptSession {
     return own?.sources() ?? this.staging.list(caller).map((staged) => viewOfSource({ staged }));
   }
 
-  /** Starts with everything the caller has staged. Returns immediately. */
+  /** Starts with everything the caller has staged for this corpus. Returns immediately. */
   async start(caller: string, corpus: string): Promise<AttemptView> {
     checkCorpusName(corpus);
     const isDraft = !(await hasCorpus(this.#options.database, placeOf({ caller, corpus }).corpus));

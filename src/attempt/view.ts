@@ -24,6 +24,8 @@ export interface SourceView {
   readonly id: string;
   readonly kind: StagedSource['kind'];
   readonly name: string;
+  /** The corpus it was staged for. */
+  readonly corpus: string | null;
   readonly bytes: number | null;
   readonly mediaType: string | null;
   readonly status: SourceStatus;
@@ -51,6 +53,7 @@ export function viewOfSource(work: Work): SourceView {
     id: staged.id,
     kind: staged.kind,
     name: staged.name,
+    corpus: staged.corpus ?? null,
     bytes: taken?.bytes ?? staged.bytes,
     mediaType: taken?.mediaType ?? null,
     status: statuses.find(([, fits]) => fits(work))?.[0] ?? 'staged',

@@ -40,6 +40,8 @@ export interface Upload {
 
 /** Files and addresses to stage for the next attempt. */
 export interface Staging {
+  /** They are added to this corpus only. */
+  readonly corpus_name?: string | undefined;
   readonly files?: readonly { readonly name: string; readonly blob: Blob }[];
   readonly urls?: readonly string[];
   readonly signal?: AbortSignal | undefined;
@@ -129,8 +131,10 @@ export class Client {
   }
 
   /** Stages files and addresses for the interactive attempt: all of them, or none. */
-  async stage({ files = [], urls = [], signal }: Staging): Promise<AnswerOf<'POST /staging'>> {
+  async stage(staging: Staging): Promise<AnswerOf<'POST /staging'>> {
+    const { corpus_name, files = [], urls = [], signal } = staging;
     const form = new FormData();
+    if (corpus_name !== undefined) form.append('corpus_name', corpus_name);
     for (const { name, blob } of files) form.append('file', blob, name);
     for (const url of urls) form.append('url', url);
     const body = { method: 'POST', body: form, ...(signal && { signal }) };

@@ -19,7 +19,7 @@ const at = (page: Page, status: string) => page.locator(`[data-attempt="${status
 
 async function chooseFiles(page: Page, files: readonly ReturnType<typeof fileOf>[]): Promise<void> {
   await page.getByRole('tab', { name: 'Files' }).click();
-  await page.getByLabel('choose them').setInputFiles([...files]);
+  await page.getByLabel('Choose files').setInputFiles([...files]);
 }
 
 describe('the attempt button', () => {

@@ -172,7 +172,7 @@ test('a recording is added in the cheap lane, and found by its spoken words', as
   await page.getByRole('tab', { name: 'Files' }).click();
   const sound = Buffer.from('RIFF\x24\0\0\0WAVEfmt \0\0\0\0heron', 'latin1');
   const talk = { name: 'talk.wav', mimeType: 'audio/wav', buffer: sound };
-  await page.getByLabel('choose them').setInputFiles([talk]);
+  await page.getByLabel('Choose files').setInputFiles([talk]);
   await page.getByText('a recording: choose the cheap lane').waitFor();
   const lane = page.getByRole('group', { name: 'Lane' });
   await lane.getByRole('button', { name: 'Cheap' }).click();

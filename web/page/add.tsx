@@ -9,6 +9,7 @@ import { Addresses } from './add-addresses.tsx';
 import { CrawlForm, type CrawlPlan, crawlProblem, noCrawl } from './add-crawl.tsx';
 import { FileDrop } from './add-files.tsx';
 import { AttemptView } from './attempt-view.tsx';
+import type { ChosenFile } from './chosen-file.ts';
 import { CorpusPicker } from './corpus-picker.tsx';
 import { type Checked, checkFiles, checkLines, corpusProblem, type Lane } from './preflight.ts';
 import type { Plan } from './submission.ts';
@@ -28,7 +29,7 @@ export interface Draft {
   readonly way: Way;
   readonly corpus: string;
   readonly lines: string;
-  readonly files: readonly File[];
+  readonly files: readonly ChosenFile[];
   readonly crawl: CrawlPlan;
   readonly lane: Lane;
 }
@@ -42,11 +43,14 @@ function useDraft(names: readonly string[]) {
   const given = useSearch({ from: '/add' });
   const [way, setWay] = useState<Way>('addresses');
   const [lines, setLines] = useState(() => given.url ?? sessionStorage.getItem(draft) ?? '');
-  const [files, setFiles] = useState<readonly File[]>([]);
+  const [files, setFiles] = useState<readonly ChosenFile[]>([]);
   const [crawl, setCrawl] = useState<CrawlPlan>(noCrawl);
   const [lane, setLane] = useState<Lane>('now');
-  const [picked, setCorpus] = useState<string | undefined>(given.corpus);
-  const corpus = picked ?? names[0] ?? 'documents';
+  const [picked, setPicked] = useState({ given: given.corpus, corpus: given.corpus });
+  // A link to this page names the corpus again.
+  const named = picked.given === given.corpus ? picked.corpus : given.corpus;
+  const corpus = named ?? names[0] ?? 'documents';
+  const setCorpus = (name: string): void => setPicked({ given: given.corpus, corpus: name });
   const keep = (text: string): void => {
     sessionStorage.setItem(draft, text);
     setLines(text);
@@ -132,7 +136,7 @@ function Controls({ one, plan, problem }: ControlsProps) {
   const isJobOnly = !one.isBusy && (isCrawl || plan?.lane === 'cheap');
   const { text, action } = one.button;
   return (
-    <div className="row">
+    <div className="row sticky-foot">
       {!isJobOnly && (
         <button
           type="button"

@@ -32,8 +32,7 @@ describe('before anything is sent', () => {
   });
 
   test('a file that is empty, too large or listed twice is skipped', () => {
-    const file = (name: string, size: number) =>
-      ({ name, size, type: '', webkitRelativePath: '' }) as unknown as File;
+    const file = (path: string, size: number) => ({ path, file: { size, type: '' } as File });
     const files = [file('a', 5), file('a', 5), file('b', 0)];
     const large = file('c', limits.document.sourceBytesMax + 1);
     assert.deepEqual(
@@ -43,13 +42,27 @@ describe('before anything is sent', () => {
   });
 
   test('a recording is accepted in the cheap lane, and refused with a hint in the other', () => {
-    const file = (name: string, type: string) =>
-      ({ name, type, size: 5, webkitRelativePath: '' }) as unknown as File;
+    const file = (path: string, type: string) => ({ path, file: { type, size: 5 } as File });
     const files = [file('talk.mp3', 'audio/mpeg'), file('talk.mp4', 'video/mp4'), file('a', '')];
     const verdicts = (lane: Lane) => checkFiles(files, lane).map(({ verdict }) => verdict);
     assert.deepEqual(verdicts('now'), ['refused', 'refused', 'ready']);
     assert.match(checkFiles(files, 'now')[0]?.note ?? '', /choose the cheap lane/);
     assert.deepEqual(verdicts('cheap'), ['ready', 'ready', 'ready']);
+  });
+
+  test('equal base names in two folders are two documents, and hidden files are skipped', () => {
+    const file = (path: string) => ({ path, file: { type: '', size: 5 } as File });
+    const paths = [
+      'd/a/_index.md',
+      'd/b/_index.md',
+      'd/.git/config',
+      'd/node_modules/x.js',
+      '.env',
+    ];
+    assert.deepEqual(
+      checkFiles(paths.map(file), 'now').map(({ group }) => group),
+      ['ready', 'ready', 'hidden', 'hidden', 'ready'],
+    );
   });
 
   test('a corpus needs a valid name', () => {

@@ -2,12 +2,15 @@
 import type { BodyOf } from '../../src/contract/contract.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { bytes } from '../part/wording.ts';
+import type { ChosenFile } from './chosen-file.ts';
 
 export type Lane = NonNullable<BodyOf<'POST /jobs'>['lane']>;
 
 export interface Checked {
   readonly name: string;
   readonly verdict: 'ready' | 'refused' | 'twice';
+  /** A word for all sources with the same result. */
+  readonly group: string;
   readonly note: string;
 }
 
@@ -22,14 +25,24 @@ export function checkLines(text: string): Checked[] {
       const checked = checkAddress(line);
       if (checked.verdict !== 'ready') return checked;
       if (seen.has(checked.name))
-        return { ...checked, verdict: 'twice', note: 'is already in the list' };
+        return {
+          ...checked,
+          verdict: 'twice',
+          group: 'twice in the list',
+          note: 'is already in the list',
+        };
       seen.add(checked.name);
       return checked;
     });
 }
 
 export function checkAddress(line: string): Checked {
-  const refuse = (note: string): Checked => ({ name: line, verdict: 'refused', note });
+  const refuse = (note: string): Checked => ({
+    name: line,
+    verdict: 'refused',
+    group: 'not valid',
+    note,
+  });
   const given = /^[a-z][a-z0-9+.-]*:/i.test(line) ? line : `https://${line}`;
   if (/\s/.test(line)) return refuse('one address per line, without spaces');
   if (!URL.canParse(given)) return refuse('is not an address');
@@ -45,35 +58,46 @@ export function checkAddress(line: string): Checked {
   if (url.username !== '') return refuse('must not contain a name or a password');
   if (url.href.length > limits.job.sourceUrlCharactersMax) return refuse('is too long');
   url.hash = '';
-  return { name: url.href, verdict: 'ready', note: 'ready' };
+  return { name: url.href, verdict: 'ready', group: 'ready', note: 'ready' };
 }
 
 /** Audio and video files, which only the cheap lane accepts. */
 const isRecording = ({ type }: File): boolean => /^(?:audio|video)\//.test(type);
 
-export function checkFiles(files: readonly File[], lane: Lane): Checked[] {
-  const { sourceBytesMax } = limits.document;
+/** Files of a folder that people do not mean: those of tools, and hidden ones. */
+const isHidden = (path: string): boolean => /(?:^|\/)(?:\.[^/]+|node_modules)(?:\/|$)/.test(path);
+
+export function checkFiles(files: readonly ChosenFile[], lane: Lane): Checked[] {
   const seen = new Set<string>();
-  return files.map((file) => {
-    const name = nameOf(file);
-    const isTwice = seen.has(name);
+  return files.map(({ path: name, file }) => {
+    const problem = problemOf(file, name, lane);
+    if (problem) return { name, verdict: 'refused', ...problem };
+    if (seen.has(name)) {
+      return { name, verdict: 'twice', group: 'twice in the list', note: 'is already in the list' };
+    }
     seen.add(name);
-    if (file.size === 0) return { name, verdict: 'refused', note: 'is empty' };
-    if (file.size > sourceBytesMax) {
-      const note = `${bytes(file.size)}: files may have up to ${bytes(sourceBytesMax)}`;
-      return { name, verdict: 'refused', note };
-    }
-    if (isTwice) return { name, verdict: 'twice', note: 'is already in the list' };
-    if (lane === 'now' && isRecording(file)) {
-      return { name, verdict: 'refused', note: 'a recording: choose the cheap lane' };
-    }
-    return { name, verdict: 'ready', note: bytes(file.size) };
+    return { name, verdict: 'ready', group: 'ready', note: bytes(file.size) };
   });
 }
 
-/** With its folders, if a folder was dropped or chosen. */
-export function nameOf(file: File): string {
-  return file.webkitRelativePath || file.name;
+function problemOf(
+  file: File,
+  path: string,
+  lane: Lane,
+): Pick<Checked, 'group' | 'note'> | undefined {
+  const { sourceBytesMax } = limits.document;
+  if (path.includes('/') && isHidden(path)) {
+    return { group: 'hidden', note: 'a hidden file; choose it alone to add it' };
+  }
+  if (file.size === 0) return { group: 'empty', note: 'is empty' };
+  if (file.size > sourceBytesMax) {
+    const note = `${bytes(file.size)}: files may have up to ${bytes(sourceBytesMax)}`;
+    return { group: 'too large', note };
+  }
+  if (lane === 'now' && isRecording(file)) {
+    return { group: 'recordings', note: 'a recording: choose the cheap lane' };
+  }
+  return undefined;
 }
 
 export function corpusProblem(name: string): string | undefined {

@@ -1,5 +1,6 @@
 /** Each source of the attempt, with its progress and its result. */
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { attemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
 import {
   type Attempt,
@@ -23,7 +24,7 @@ const badges: Readonly<Record<Staged['status'], { tone: Tone; name: string }>> =
 const stored = { tone: 'ok', name: 'stored' } as const;
 const fetched = { tone: 'run', name: 'fetched' } as const;
 
-const shownMax = 200;
+const shownStep = 200;
 
 export interface StagedListProps {
   readonly sources: readonly Staged[];
@@ -43,10 +44,12 @@ export function StagedList({ sources, status }: StagedListProps) {
   const isLocked = status === attemptStatus.running || status === attemptStatus.stopping;
   const left = isLocked ? [] : sources.filter((source) => !isStored(source, status));
   const removable = new Set(left.map(({ id }) => id));
+  const [shown, setShown] = useState(shownStep);
+  const ordered = sources.toSorted((one, other) => rankOf(one) - rankOf(other));
   return (
     <div className="card flush">
       <ul aria-label="Sources" data-sources={sources.length}>
-        {sources.slice(0, shownMax).map((source) => (
+        {ordered.slice(0, shown).map((source) => (
           <StagedRow
             key={source.id}
             source={source}
@@ -55,8 +58,16 @@ export function StagedList({ sources, status }: StagedListProps) {
           />
         ))}
       </ul>
-      {sources.length > shownMax && (
-        <p className="entry soft">{`and ${counted(sources.length - shownMax, 'more', 'more')}`}</p>
+      {sources.length > shown && (
+        <p className="entry">
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => setShown(shown + shownStep)}
+          >
+            {`Show more (${sources.length - shown} left)`}
+          </button>
+        </p>
       )}
       {removable.size > 1 && (
         <p className="entry">
@@ -72,6 +83,10 @@ export function StagedList({ sources, status }: StagedListProps) {
     </div>
   );
 }
+
+/** Failed sources come first: somebody has to decide about them. */
+const rankOf = ({ status }: Staged): number =>
+  status === 'failed' || status === 'refused' ? 0 : 1;
 
 const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
   status === attemptStatus.complete && reached === 'split';

@@ -5,14 +5,16 @@
 import { useRef, useState } from 'react';
 import { Client } from '../../src/client/http.ts';
 import { isRetried, toFailure } from '../../src/kernel/failure/failure.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { progressFetch } from '../live/progress-fetch.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type CrawlPlan, crawlBody } from './add-crawl.tsx';
-import { type Lane, nameOf } from './preflight.ts';
+import type { ChosenFile } from './chosen-file.ts';
+import type { Lane } from './preflight.ts';
 
 export type Plan = { readonly corpus: string; readonly lane: Lane } & (
   | { readonly kind: 'urls'; readonly urls: readonly string[] }
-  | { readonly kind: 'files'; readonly files: readonly File[] }
+  | { readonly kind: 'files'; readonly files: readonly ChosenFile[] }
   | { readonly kind: 'crawl'; readonly crawl: CrawlPlan }
 );
 
@@ -22,13 +24,12 @@ export interface Submission {
   readonly error: unknown;
   /** Resolves to whether all sources are staged. */
   readonly stage: (plan: Plan) => Promise<boolean>;
-  /** Resolves to the id of the job, if one was created. */
-  readonly handOver: (plan: Plan) => Promise<string | undefined>;
+  /** Resolves to the ids of the jobs: more than one if the files exceed what one may have. */
+  readonly handOver: (plan: Plan) => Promise<readonly string[]>;
   readonly abort: () => void;
 }
 
-const requestBytesMax = 32_000_000;
-const requestFilesMax = 50;
+const staged = { files: 50, bytes: 32_000_000 };
 const triesMax = 3;
 
 type Sender = (client: Client, sending: Sending) => Promise<unknown>;
@@ -67,7 +68,8 @@ export function useSubmission(): Submission {
     sentShare,
     error,
     stage: async (plan) => (await run<boolean>(plan, stageWith(plan))) ?? false,
-    handOver: (plan) => run<string>(plan, handOverWith(plan, crypto.randomUUID())),
+    handOver: async (plan) =>
+      (await run<string[]>(plan, handOverWith(plan, crypto.randomUUID()))) ?? [],
     abort: () => stop.current?.abort(),
   };
 }
@@ -76,33 +78,57 @@ export function useSubmission(): Submission {
 function stageWith(plan: Plan): Sender {
   return async (client, sending) => {
     const { signal } = sending;
-    if (plan.kind === 'urls') await client.stage({ urls: plan.urls, signal });
-    for (const files of plan.kind === 'files' ? batchesOf(plan.files) : []) {
-      await client.stage({ files: files.map(namedOf), signal });
+    const { corpus: corpus_name } = plan;
+    if (plan.kind === 'urls') await client.stage({ corpus_name, urls: plan.urls, signal });
+    for (const files of plan.kind === 'files' ? batchesOf(plan.files, staged) : []) {
+      await client.stage({ corpus_name, files: files.map(namedOf), signal });
       sending.sentBefore += bytesOf(files);
     }
     return true;
   };
 }
 
-/** The idempotency key makes it safe to repeat the request. */
 function handOverWith(plan: Plan, key: string): Sender {
-  return async (client, { signal }) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return (await submit(client, plan, { key, signal })).job_id;
-      } catch (error) {
-        const isHopeless = !isRetried(toFailure(error).code) || tries >= triesMax;
-        if (isHopeless || signal.aborted) throw error;
-      }
+  return async (client, sending) => {
+    const jobs: string[] = [];
+    for (const part of partsOf(plan)) {
+      const ask = { key: `${key}-${jobs.length}`, signal: sending.signal };
+      jobs.push(await submitPersistently(client, part, ask));
+      if (part.kind === 'files') sending.sentBefore += bytesOf(part.files);
     }
+    return jobs;
   };
+}
+
+/** Plans that fit into one request each. */
+function partsOf(plan: Plan): Plan[] {
+  if (plan.kind !== 'files') return [plan];
+  const { uploadFilesMax, uploadBytesMax } = limits.request;
+  const parts = batchesOf(plan.files, { files: uploadFilesMax, bytes: uploadBytesMax });
+  return parts.map((files) => ({ ...plan, files }));
+}
+
+interface Ask {
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+/** The idempotency key makes it safe to repeat the request. */
+async function submitPersistently(client: Client, plan: Plan, ask: Ask): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await submit(client, plan, ask)).job_id;
+    } catch (error) {
+      const isHopeless = !isRetried(toFailure(error).code) || tries >= triesMax;
+      if (isHopeless || ask.signal.aborted) throw error;
+    }
+  }
 }
 
 function submit(
   client: Client,
   plan: Plan,
-  { key: idempotencyKey, signal }: { key: string; signal: AbortSignal },
+  { key: idempotencyKey, signal }: Ask,
 ): Promise<{ job_id: string }> {
   const { corpus: corpus_name, lane } = plan;
   if (plan.kind === 'files') {
@@ -116,17 +142,18 @@ function submit(
   return client.ask('POST /jobs', { body, headers: { 'idempotency-key': idempotencyKey }, signal });
 }
 
-const namedOf = (file: File) => ({ name: nameOf(file), blob: file });
-const bytesOf = (files: readonly File[]): number => files.reduce((sum, { size }) => sum + size, 0);
+const namedOf = ({ path, file }: ChosenFile) => ({ name: path, blob: file });
+const bytesOf = (files: readonly ChosenFile[]): number =>
+  files.reduce((sum, { file }) => sum + file.size, 0);
 
-function batchesOf(files: readonly File[]): File[][] {
-  const batches: File[][] = [];
-  for (const file of files) {
+function batchesOf(files: readonly ChosenFile[], most: typeof staged): ChosenFile[][] {
+  const batches: ChosenFile[][] = [];
+  for (const chosen of files) {
     const last = batches.at(-1);
     const isFull =
-      !last || last.length >= requestFilesMax || bytesOf(last) + file.size > requestBytesMax;
-    if (isFull) batches.push([file]);
-    else last.push(file);
+      !last || last.length >= most.files || bytesOf(last) + chosen.file.size > most.bytes;
+    if (isFull) batches.push([chosen]);
+    else last.push(chosen);
   }
   return batches;
 }

@@ -45,7 +45,10 @@ export function useAttemptButton({
   const { queries } = useWorkbench();
   const navigate = useNavigate();
   const attempt = useAttempt();
-  const staged = useStaging().data?.items ?? [];
+  // An open attempt shows its own sources, another corpus does not get leftovers.
+  const all = useStaging().data?.items ?? [];
+  const into = isOpen(attempt.data) ? attempt.data?.corpus_name : corpus;
+  const staged = all.filter(({ corpus_name }) => corpus_name === null || corpus_name === into);
   const messages = useSourceMessages();
   const submission = useSubmission();
   const request = useRequest();
@@ -59,10 +62,11 @@ export function useAttemptButton({
     request.mutate({ action: 'start', corpus });
   };
   const handOver = async (given: Plan): Promise<void> => {
-    const id = await submission.handOver(given);
+    const [id, ...others] = await submission.handOver(given);
     if (id === undefined) return;
     onSent();
-    await navigate({ to: '/jobs/$id', params: { id }, ignoreBlocker: true });
+    if (others.length > 0) await navigate({ to: '/jobs', ignoreBlocker: true });
+    else await navigate({ to: '/jobs/$id', params: { id }, ignoreBlocker: true });
   };
   const act = (action: ButtonAction): void => {
     if (action === 'abort') submission.abort();

@@ -7,6 +7,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { renamedFor } from '../../kernel/name/corpus-name.ts';
 import type { World } from '../../kernel/world.ts';
 import { canonicalUrl, gateOf, readUrl } from '../../pipeline/fetch/url.ts';
 import { type Workspaces, workspaceFailure } from './workspace.ts';
@@ -24,6 +25,8 @@ export interface StagedSource {
   /** Null for an address before it was fetched. */
   readonly bytes: number | null;
   readonly gate?: string | undefined;
+  /** Its corpus. A source that was staged without one gets that of the first attempt. */
+  readonly corpus?: string | undefined;
   readonly stagedAt: number;
 }
 
@@ -48,7 +51,9 @@ export interface StagingRequest {
   /** A file on this machine. It is read when the attempt runs, not now. */
   path(path: string): Promise<StagedSource>;
   url(address: string): Promise<StagedSource>;
-  /** Stages everything. Earlier sources with the same names are replaced. */
+  /** All sources of the request are for this corpus. */
+  into(corpus: string): void;
+  /** Stages everything. Earlier sources with the same names and corpus are replaced. */
   commit(): Promise<readonly StagedSource[]>;
   /** Nothing is staged, and earlier sources stay. */
   drop(): Promise<void>;
@@ -76,6 +81,7 @@ export class Staging {
 
   open(caller: string): StagingRequest {
     const taken: StagedSource[] = [];
+    let corpus: string | undefined;
     const take = (source: StagedSource): StagedSource => {
       taken.push(source);
       this.#coming.set(caller, (this.#coming.get(caller) ?? 0) + 1);
@@ -90,17 +96,23 @@ export class Staging {
       upload: async (file) => take(await this.#takeUpload(caller, file)),
       path: async (path) => take(await this.#takePath(caller, path)),
       url: async (address) => take(this.#takeUrl(caller, address)),
+      into: (name) => {
+        corpus = name;
+      },
       commit: async () => {
         end();
         if (this.#isClosed) throw closing();
-        for (const source of taken) this.#sources.set(source.id, source);
+        this.assign(taken, corpus);
         const names = new Map(taken.map(({ id, source }) => [source, id]));
         const replaced = this.list(caller).filter(
-          ({ id, source }) => names.has(source) && names.get(source) !== id,
+          (other) =>
+            other.corpus === corpus &&
+            names.has(other.source) &&
+            names.get(other.source) !== other.id,
         );
         const { isInNeedOf } = this.#options;
         await this.drop(replaced.filter((source) => !isInNeedOf(source)));
-        return taken.filter(({ id }) => this.#sources.has(id));
+        return taken.flatMap(({ id }) => this.#sources.get(id) ?? []);
       },
       drop: async () => {
         end();
@@ -143,9 +155,20 @@ export class Staging {
     throw new Failure('action_not_allowed', message);
   }
 
+  /** The sources are for this corpus from now on. */
+  assign(sources: readonly StagedSource[], corpus: string | undefined): StagedSource[] {
+    const assigned = sources.map((source) => Object.freeze({ ...source, corpus }));
+    for (const source of assigned) this.#sources.set(source.id, source);
+    return assigned;
+  }
+
   /** Moves all staged sources of one caller to another. */
   adopt(from: string, to: string): void {
-    for (const source of this.list(from)) this.#sources.set(source.id, { ...source, caller: to });
+    for (const source of this.list(from)) {
+      const { corpus } = source;
+      const renamed = corpus && renamedFor(to, { caller: from, corpus });
+      this.#sources.set(source.id, { ...source, caller: to, corpus: renamed });
+    }
   }
 
   /** The sources have been processed or removed. */

@@ -46,6 +46,9 @@ export const Staged = Type.Object({
   id: text,
   kind: oneOf(['upload', 'file', 'url']),
   name: text,
+  corpus_name: Type.Union([text, Type.Null()], {
+    description: 'The corpus it was staged for; null until an attempt starts.',
+  }),
   bytes: countOrNull,
   media_type: textOrNull,
   status: oneOf(sourceStatuses),
@@ -65,7 +68,7 @@ export const attemptContract = routes('Attempt', {
     failures: [],
   },
   'POST /attempt/start': {
-    summary: 'Start with everything that you have staged',
+    summary: 'Start with everything that you have staged for this corpus or for none',
     body: Type.Object({ corpus_name: schema.CorpusName }, { additionalProperties: false }),
     status: 202,
     answer: Attempt,
@@ -92,6 +95,7 @@ export const attemptContract = routes('Attempt', {
     summary: 'Stage files, addresses (fields `url`) and, without API keys, paths (fields `path`)',
     takes: 'multipart/form-data',
     form: Type.Object({
+      corpus_name: Type.Optional(schema.CorpusName),
       file: Type.Optional(schema.Files),
       url: Type.Optional(Type.Array(schema.Url)),
       path: Type.Optional(Type.Array(text)),

@@ -38,7 +38,10 @@ async function stage(service: Service, ask: Ask<'POST /staging'>) {
   const request = service.attempt.staging.open(ask.caller.callerId);
   try {
     for await (const part of ask.request.parts({ limits: partLimits })) {
-      await stagePart(service, request, part);
+      if (part.type === 'field' && part.fieldname === 'corpus_name') {
+        const { name } = await service.corpora.target(ask.caller.callerId, String(part.value));
+        request.into(name);
+      } else await stagePart(service, request, part);
     }
   } catch (error) {
     await request.drop();
@@ -68,7 +71,7 @@ function stagePart(
   const { fieldname, value } = part;
   if (typeof value === 'string' && fieldname === 'url') return request.url(value);
   if (typeof value !== 'string' || fieldname !== 'path') {
-    const message = `${JSON.stringify(fieldname)} is neither a file nor a field url or path`;
+    const message = `${JSON.stringify(fieldname)} is neither a file nor a field corpus_name, url or path`;
     throw new Failure('bad_request', message);
   }
   // A caller that may name a path reads with the rights of this process.

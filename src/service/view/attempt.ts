@@ -19,6 +19,6 @@ export function attemptShape(view: AttemptView): Attempt {
   };
 }
 
-export function stagedShape({ mediaType, ...view }: SourceView): Staged {
-  return { ...view, media_type: mediaType };
+export function stagedShape({ mediaType, corpus, ...view }: SourceView): Staged {
+  return { ...view, corpus_name: corpus, media_type: mediaType };
 }

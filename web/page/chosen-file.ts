@@ -1,0 +1,61 @@
+/** Files that were chosen or dropped, with the folders below the chosen one. */
+
+export interface ChosenFile {
+  /** Identifies the document: equal base names in two folders are two documents. */
+  readonly path: string;
+  readonly file: File;
+}
+
+export interface Dropped {
+  readonly files: readonly ChosenFile[];
+  /** Paths that the browser could not read. */
+  readonly unreadable: readonly string[];
+}
+
+export function chosenFrom(list: Iterable<File> | null): ChosenFile[] {
+  const chosen = [...(list ?? [])].map((file) => ({
+    path: file.webkitRelativePath || file.name,
+    file,
+  }));
+  // A browser lists a folder in no order.
+  return chosen.sort((one, other) => one.path.localeCompare(other.path));
+}
+
+/** The dropped files, and all files of dropped folders. The items are only valid during the event. */
+export async function readDropped(items: Iterable<DataTransferItem>): Promise<Dropped> {
+  const files: ChosenFile[] = [];
+  const unreadable: string[] = [];
+  const open: FileSystemEntry[] = [];
+  for (const item of items) {
+    const entry = item.kind === 'file' ? item.webkitGetAsEntry() : null;
+    if (entry) open.push(entry);
+  }
+  for (let entry = open.shift(); entry; entry = open.shift()) {
+    const path = entry.fullPath.replace(/^\//, '');
+    try {
+      if (isFolder(entry)) open.unshift(...(await entriesOf(entry)));
+      else files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
+    } catch {
+      unreadable.push(path);
+    }
+  }
+  return { files, unreadable };
+}
+
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
+
+/** A reader returns the entries in parts; an empty part is the end. */
+async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const entries: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (part.length === 0) return entries;
+    entries.push(...part);
+  }
+}
