@@ -47,17 +47,9 @@ export function FileDrop({ files, lane, onChange }: FileDropProps) {
           <Chooser label="Choose a folder" isFolder onChoose={add} />
         </div>
       </section>
-      {files.length + failed.length > 0 && (
-        <p className="row spread">
-          <span />
-          <button
-            type="button"
-            className="button quiet"
-            onClick={() => {
-              setUnreadable([]);
-              onChange([]);
-            }}
-          >
+      {files.length > 0 && (
+        <p className="row end">
+          <button type="button" className="button quiet" onClick={() => onChange([])}>
             Remove all
           </button>
         </p>

@@ -21,7 +21,7 @@ export function chosenFrom(list: Iterable<File> | null): ChosenFile[] {
   return chosen.sort((one, other) => one.path.localeCompare(other.path));
 }
 
-/** The dropped files, and all files of dropped folders. The items are only valid during the event. */
+/** The dropped files, and all files of dropped folders. Call it during the event. */
 export async function readDropped(items: Iterable<DataTransferItem>): Promise<Dropped> {
   const files: ChosenFile[] = [];
   const unreadable: string[] = [];

@@ -71,7 +71,8 @@ function stagePart(
   const { fieldname, value } = part;
   if (typeof value === 'string' && fieldname === 'url') return request.url(value);
   if (typeof value !== 'string' || fieldname !== 'path') {
-    const message = `${JSON.stringify(fieldname)} is neither a file nor a field corpus_name, url or path`;
+    const known = 'a file, or a field corpus_name, url or path';
+    const message = `${JSON.stringify(fieldname)} is not ${known}`;
     throw new Failure('bad_request', message);
   }
   // A caller that may name a path reads with the rights of this process.
