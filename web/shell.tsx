@@ -1,7 +1,7 @@
 /** The frame of every page: navigation, connection state, keyboard help, notices. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Gate } from './gate.tsx';
 import { useAttempt } from './live/attempt.ts';
 import { Badge, type Tone } from './part/basic.tsx';
@@ -9,6 +9,7 @@ import { Dialog } from './part/dialog.tsx';
 import { Icon, type IconName } from './part/icon.tsx';
 import { useKeys } from './part/keys.ts';
 import { NoticeList } from './part/notice-list.tsx';
+import { usePageFocus, usePageTitle } from './part/page-frame.ts';
 import { ThemeSwitch } from './part/theme.tsx';
 import { count } from './part/wording.ts';
 import { useConnectionState, useRefusal, useWorkbench } from './workbench.ts';
@@ -32,14 +33,24 @@ export function Shell() {
 function StepService() {
   const navigate = useNavigate();
   const [isHelp, setHelp] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  usePageTitle(main);
+  usePageFocus(main);
   const jumps = places.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })] as const);
   useKeys({
     ...Object.fromEntries(jumps),
     '?': () => setHelp(true),
-    '/': () => void navigate({ to: '/search' }),
+    '/': () => {
+      const field = main.current?.querySelector<HTMLElement>('search input');
+      if (field) field.focus();
+      else void navigate({ to: '/search' });
+    },
   });
   return (
     <div className="shell">
+      <button type="button" className="button skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
       <header className="rail">
         <Link to="/jobs" className="brand">
           <img src="./favicon.svg" alt="" /> Pawl
@@ -64,7 +75,7 @@ function StepService() {
           </span>
         </div>
       </header>
-      <main className="main">
+      <main ref={main} className="main" tabIndex={-1}>
         <Banner />
         <Outlet />
       </main>

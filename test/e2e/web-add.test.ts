@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { draw, findProblems, findViolations, openSuite, openView } from './web-browser.ts';
+import { draw, findProblems, findViolations, openSuite, openView, postJob } from './web-browser.ts';
 
 const suite = openSuite();
 
@@ -81,6 +81,32 @@ describe('adding', () => {
     assert.deepEqual(await documentsOf('second'), [`${site.origin}/heron`]);
     await visit('/add?corpus=first');
     await page.getByRole('button', { name: 'Add 1 source to first' }).waitFor();
+  });
+});
+
+describe('a long document', () => {
+  test('opens at a chunk far from its start, and shows what is before it', async (t) => {
+    const parts = Array.from(
+      { length: 900 },
+      (_, index) => `## Part ${index}\n\n${`The heron number${index} waits. `.repeat(40)}`,
+    );
+    const { page, visit } = await openView(t, suite);
+    const documents = [{ id: 'book', title: 'Book', text: parts.join('\n\n') }];
+    const job = await postJob(suite.address, { corpus_name: 'books', documents });
+    await visit(`/jobs/${job}`);
+    await page.getByText('ready to search').first().waitFor();
+    await visit('/search?corpus=books&q=number850&mode=keyword');
+    await page.locator('.hit a').first().click();
+    const chosen = page.locator('.chunk.chosen');
+    await chosen.getByText('number850').first().waitFor();
+    assert.ok(await chosen.evaluate((chunk) => chunk.getBoundingClientRect().top > 0));
+    const before = page.getByRole('button', { name: 'Show earlier chunks' });
+    const first = page.locator('.chunk').first();
+    const label = await first.getAttribute('aria-label');
+    await before.click();
+    await page.waitForFunction(
+      `document.querySelector('.chunk').getAttribute('aria-label') !== ${JSON.stringify(label)}`,
+    );
   });
 });
 

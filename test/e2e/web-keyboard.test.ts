@@ -76,6 +76,39 @@ describe('by keyboard alone', () => {
     assert.equal(await field.inputValue(), 'the cat on the harmonium');
   });
 
+  test('/ returns to the search field and keeps the query', async (t) => {
+    const { page, visit } = await openView(t, suite);
+    await visit('/search?corpus=pets&q=harmonium');
+    await page.locator('.hit').first().waitFor();
+    await page.evaluate('document.activeElement.blur()');
+    await press(page, '/');
+    const field = page.locator('input[type="search"]:focus');
+    await field.waitFor();
+    await press(page, 'End');
+    await page.keyboard.type(' cat');
+    assert.equal(await field.inputValue(), 'harmonium cat');
+  });
+
+  test('a page has its title and the focus, and the navigation can be skipped', async (t) => {
+    const { page, visit } = await openView(t, suite);
+    await visit('/jobs');
+    await page.waitForFunction('document.title === "Jobs · Pawl"');
+    await page.getByRole('navigation').getByRole('link', { name: 'Corpora' }).click();
+    await page.waitForFunction('document.title === "Corpora · Pawl"');
+    await visit('/inbox');
+    await page.waitForFunction('document.title === "Inbox · Pawl"');
+    await page.locator('main:focus').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await press(page, 'Tab');
+    await page
+      .getByRole('button', { name: 'Skip to content' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await press(page, 'Enter');
+    await page.locator('main:focus').waitFor();
+  });
+
   test('the selected row stays selected when new rows appear above it', async (t) => {
     const { address } = suite;
     for (const id of ['older', 'newer']) {

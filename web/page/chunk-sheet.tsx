@@ -14,18 +14,35 @@ export interface ChunkSheetProps {
   readonly chosen: string | undefined;
 }
 
+/** Where a page begins: at the start, around a chunk, or after one. */
+interface Place {
+  readonly around?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** The page before the first loaded chunk. */
+function placeBefore(first: Chunk | undefined): Place | undefined {
+  if (!first || first.ordinal === 0) return undefined;
+  const limit = Math.min(first.ordinal, chunksPerPage);
+  const last = first.ordinal - limit - 1;
+  return { limit, cursor: last < 0 ? undefined : String(last) };
+}
+
 export function ChunkSheet({ documentId: id, generation, chosen }: ChunkSheetProps) {
   const { client } = useWorkbench();
   const query = useInfiniteQuery({
-    queryKey: ['document', id, 'chunks', generation],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) =>
+    queryKey: ['document', id, 'chunks', generation, chosen],
+    initialPageParam: { limit: chunksPerPage, around: chosen } as Place,
+    queryFn: ({ pageParam, signal }) =>
       client().ask('GET /documents/:id/chunks', {
         params: { id },
-        query: { limit: chunksPerPage, cursor },
+        query: { ...pageParam },
         signal,
       }),
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    getPreviousPageParam: ({ items }) => placeBefore(items[0]),
+    getNextPageParam: ({ next_cursor: cursor }): Place | undefined =>
+      cursor === null ? undefined : { limit: chunksPerPage, cursor },
   });
   const chunks = query.data?.pages.flatMap(({ items }) => items) ?? [];
   if (query.isPending) return <Skeleton lines={12} />;
@@ -33,6 +50,11 @@ export function ChunkSheet({ documentId: id, generation, chosen }: ChunkSheetPro
   if (chunks.length === 0) return <Empty title="This document has no text" />;
   return (
     <div className="sheet">
+      {query.hasPreviousPage && (
+        <button type="button" className="button" onClick={() => void query.fetchPreviousPage()}>
+          Show earlier chunks
+        </button>
+      )}
       {chunks.map((chunk, index) => (
         <ChunkView
           key={chunk.chunk_id}
@@ -68,6 +90,7 @@ function ChunkView({ chunk, before, isChosen }: ChunkViewProps) {
       ref={element}
       className={isChosen ? 'chunk chosen' : 'chunk'}
       aria-label={`Chunk ${chunk.ordinal + 1}`}
+      dir="auto"
     >
       <div className="chunk-head">
         <span>{`#${chunk.ordinal + 1}`}</span>

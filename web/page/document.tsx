@@ -55,7 +55,7 @@ function DocumentHead({ document }: { document: Document }) {
         ← {document.corpus_name}
       </Link>
       <header className="page-head">
-        <h1>{document.title ?? shortSource(document.source_url)}</h1>
+        <h1 dir="auto">{document.title ?? shortSource(document.source_url)}</h1>
         {link && (
           <>
             <a className="button" href={link} target="_blank" rel="noreferrer noopener">

@@ -36,7 +36,7 @@ function HitView({ hit, place }: { hit: Hit; place: number }) {
   return (
     <li className="hit">
       <div className="row spread">
-        <h2 className="grow">
+        <h2 className="grow" dir="auto">
           <Link
             to="/documents/$id"
             params={{ id: hit.document_id }}
@@ -59,7 +59,7 @@ function HitView({ hit, place }: { hit: Hit; place: number }) {
         )}
         {hit.similar > 0 && <Badge>{`and ${hit.similar} like it`}</Badge>}
       </div>
-      <p className="passage">
+      <p className="passage" dir="auto">
         <Marked text={flowing(hit.text)} ranges={hit.highlights.filter(isRange)} />
       </p>
       {hit.explanation !== undefined && (

@@ -121,7 +121,16 @@ export const corpora = routes('Corpora', {
   },
   'GET /documents/:id/chunks': {
     summary: 'The chunks of a document, in order',
-    query: query(schema.page),
+    query: query({
+      ...schema.page,
+      around: Type.Optional(
+        Type.String({
+          maxLength: 64,
+          description:
+            'Begin a little before this chunk, or at the start if the document no longer has it.',
+        }),
+      ),
+    }),
     answer: schema.pageOf(schema.Chunk),
     failures: ['document_unknown', 'bad_request'],
   },

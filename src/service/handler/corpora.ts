@@ -15,7 +15,7 @@ import {
   listDocuments,
 } from '../../store/document/documents.ts';
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/document/entities.ts';
-import { listChunks } from '../../store/document/views.ts';
+import { getChunk, listChunks } from '../../store/document/views.ts';
 import { getSpending } from '../../store/money/spending.ts';
 import { keyCursor, limitOf, nameCursor, nextPage, numberCursor } from '../cursor.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
@@ -95,11 +95,25 @@ export function documentRoutes(service: StoreService) {
     'GET /documents/:id/chunks': async ({ caller, params, query }) => {
       const { generation_id } = await ownDocument(service, caller.callerId, params.id);
       const limit = limitOf(query);
-      const after = numberCursor(query) ?? -1;
+      const after =
+        numberCursor(query) ?? (await beforeChunk(database, generation_id, query.around));
       const rows = await listChunks(database, { generation_id, after, limit });
       return { items: rows.map(chunkShape), ...nextPage(rows, limit, ({ ordinal }) => ordinal) };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+/** How many chunks before the wanted one show where it stands. */
+const chunksBefore = 10;
+
+/** The place to read from, so that the chunk and some before it are on the page. */
+async function beforeChunk(
+  database: StoreService['database'],
+  generation_id: number,
+  key: string | undefined,
+): Promise<number> {
+  const chunk = key === undefined ? undefined : await getChunk(database, { generation_id, key });
+  return Math.max((chunk?.ordinal ?? 0) - chunksBefore, 0) - 1;
 }
 
 export function entityRoutes(service: StoreService) {
