@@ -101,12 +101,10 @@ describe('a long document', () => {
     await chosen.getByText('number850').first().waitFor();
     assert.ok(await chosen.evaluate((chunk) => chunk.getBoundingClientRect().top > 0));
     const before = page.getByRole('button', { name: 'Show earlier chunks' });
-    const first = page.locator('.chunk').first();
-    const label = await first.getAttribute('aria-label');
+    const label = (await page.locator('.chunk').first().getAttribute('aria-label')) ?? '';
+    const [, number = ''] = /^Chunk (\d+)$/.exec(label) ?? [];
     await before.click();
-    await page.waitForFunction(
-      `document.querySelector('.chunk').getAttribute('aria-label') !== ${JSON.stringify(label)}`,
-    );
+    await page.getByLabel(`Chunk ${Number(number) - 1}`, { exact: true }).waitFor();
   });
 });
 

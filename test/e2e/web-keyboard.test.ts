@@ -91,12 +91,14 @@ describe('by keyboard alone', () => {
 
   test('a page has its title and the focus, and the navigation can be skipped', async (t) => {
     const { page, visit } = await openView(t, suite);
+    const titled = (name: string) =>
+      page.locator('title', { hasText: `${name} · Pawl` }).waitFor({ state: 'attached' });
     await visit('/jobs');
-    await page.waitForFunction('document.title === "Jobs · Pawl"');
+    await titled('Jobs');
     await page.getByRole('navigation').getByRole('link', { name: 'Corpora' }).click();
-    await page.waitForFunction('document.title === "Corpora · Pawl"');
+    await titled('Corpora');
     await visit('/inbox');
-    await page.waitForFunction('document.title === "Inbox · Pawl"');
+    await titled('Inbox');
     await page.locator('main:focus').waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
