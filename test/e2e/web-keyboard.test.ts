@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { until } from '../support/wait.ts';
 import { findViolations, openSuite, openView, postJob } from './web-browser.ts';
 
 const suite = openSuite();
@@ -92,7 +93,7 @@ describe('by keyboard alone', () => {
   test('a page has its title and the focus, and the navigation can be skipped', async (t) => {
     const { page, visit } = await openView(t, suite);
     const titled = (name: string) =>
-      page.locator('title', { hasText: `${name} · Pawl` }).waitFor({ state: 'attached' });
+      until(async () => (await page.title()) === `${name} · Pawl`, { what: `the title ${name}` });
     await visit('/jobs');
     await titled('Jobs');
     await page.getByRole('navigation').getByRole('link', { name: 'Corpora' }).click();
