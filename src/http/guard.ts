@@ -9,6 +9,7 @@ import type { RouteName } from '../contract/contract.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { classifyAddress } from '../pipeline/fetch/address.ts';
+import { refuseOverLimit } from '../service/rate.ts';
 import type { Service } from '../service/service.ts';
 import { requestSpan } from './log/tracing.ts';
 import { problemOf } from './problem.ts';
@@ -111,15 +112,7 @@ async function admit(
       'x-ratelimit-reset': String(Math.ceil(decision.resetAtMs / 1000)),
     });
   }
-  if (decision.allowed) return;
-  const retryAfterMs = decision.retryAfterSeconds * 1000;
-  const message = `more than ${decision.limit} requests within ${spanOf(decision.windowSeconds)}`;
-  throw new Failure('rate_limit_hit', message, { retryAfterMs });
-}
-
-function spanOf(seconds: number): string {
-  if (seconds === 3600) return 'an hour';
-  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+  refuseOverLimit(decision);
 }
 
 /**
@@ -137,10 +130,14 @@ function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefine
 /** Cached by connection, whose address does not change. */
 type Sources = WeakMap<object, string | undefined>;
 
-/** Only from its header, because addresses are written to logs. */
+/**
+ * From `X-API-Key`, or else from `Authorization: Bearer`. Never from the address, because addresses
+ * are written to logs.
+ */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key'];
-  return Array.isArray(key) ? key[0] : key;
+  if (key !== undefined) return Array.isArray(key) ? key[0] : key;
+  return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);

@@ -13,24 +13,18 @@ import { compileValidator } from '../contract/validation.ts';
 import { Failure, type FailureCode, failures } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { attemptRoutes } from '../service/handler/attempt.ts';
-import { batchRoutes } from '../service/handler/batch.ts';
-import { callerRoutes, shareRoutes } from '../service/handler/callers.ts';
-import { corpusRoutes, documentRoutes, entityRoutes } from '../service/handler/corpora.ts';
-import { eventRoutes, historyRoutes } from '../service/handler/history.ts';
-import { inboxRoutes } from '../service/handler/inbox.ts';
-import { jobRoutes, steeringRoutes, submitRoutes } from '../service/handler/jobs.ts';
-import { runRoutes } from '../service/handler/runs.ts';
-import { searchRoutes } from '../service/handler/search.ts';
+import { batchOutputRoutes } from '../service/handler/batch.ts';
+import { historyRoutes } from '../service/handler/history.ts';
 import { serviceRoutes, storeChecks } from '../service/handler/service.ts';
-import { systemRoutes } from '../service/handler/system.ts';
 import { uploadRoutes } from '../service/handler/upload.ts';
-import { webhookRoutes } from '../service/handler/webhooks.ts';
+import { storeRoutes } from '../service/in-process.ts';
 import type { Handler, Handlers, Service } from '../service/service.ts';
 import type { News } from '../service/stream/news.ts';
 import { endConnection, guardConnections } from './connections.ts';
 import { guardRequest } from './guard.ts';
 import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './log/logger.ts';
+import { addMcpRoute, type McpAnswer } from './mcp-route.ts';
 import { problemOf, retryAfterOf, toPublicFailure } from './problem.ts';
 import { serveWorkbench } from './workbench.ts';
 
@@ -43,6 +37,8 @@ export interface ServerOptions {
   /** Whether the workbench is served. */
   readonly hasWorkbench: boolean;
   readonly log: LogOptions;
+  /** Answers requests of the Model Context Protocol. Absent: there is no `/mcp`. */
+  readonly mcp?: McpAnswer | undefined;
   /** Routes that count against the rate limit of another. */
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only local requests, and none from other sites through a browser. */
@@ -106,6 +102,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   guardRequest(app, options);
   addRoutes(app, options.handlers);
+  if (options.mcp) addMcpRoute(app, options.mcp);
   if (options.hasWorkbench) serveWorkbench(app);
   return app;
 }
@@ -113,25 +110,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 /** All routes of a process with a store, except those of services. */
 export function storeHandlers(service: Service, news: News) {
   return {
-    ...submitRoutes(service),
-    ...jobRoutes(service),
-    ...steeringRoutes(service),
+    ...storeRoutes(service),
     ...uploadRoutes(service),
-    ...webhookRoutes(service),
-    ...eventRoutes(service),
     ...historyRoutes(service, news),
-    ...inboxRoutes(service),
-    ...corpusRoutes(service),
-    ...shareRoutes(service),
-    ...callerRoutes(service),
-    ...documentRoutes(service),
-    ...entityRoutes(service),
-    ...runRoutes(service),
     ...attemptRoutes(service),
-    ...batchRoutes(service),
-    ...searchRoutes(service),
+    ...batchOutputRoutes(service),
     ...serviceRoutes(service, storeChecks(service)),
-    ...systemRoutes(service),
   } satisfies Partial<Handlers>;
 }
 

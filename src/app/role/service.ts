@@ -44,6 +44,7 @@ import {
   openSpans,
   refuseOpenHost,
 } from './http-bootstrap.ts';
+import { openMcp } from './mcp-bootstrap.ts';
 import { openCallers } from './service-callers.ts';
 
 export interface ServiceOptions
@@ -205,6 +206,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
   const standalone = broker
     ? undefined
     : await openStandalone(assembled, { callbacks, options, onError });
+  const mcp = openMcp(service, onError);
   const app = await buildServer({
     service,
     log: options.log,
@@ -213,6 +215,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
     hasWorkbench: true,
     onBegin: watch.begin,
     idleMs: options.idleMs,
+    mcp: mcp.answer,
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),
@@ -232,6 +235,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
   const drain = async (): Promise<void> => {
     isDraining = true;
     streams.close();
+    await mcp.close();
     // Interactive imports are discarded before anything else ends.
     await attempt.close();
     await drained(app, world);
