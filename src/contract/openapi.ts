@@ -63,7 +63,10 @@ export function openApiDocument(): Record<string, unknown> {
       description: 'Turns documents into a searchable corpus, one committed step at a time.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [
+      { url: '/v1', description: 'Version 1. Use these paths in programs.' },
+      { url: '/', description: 'The same paths without a version, which stay as they are.' },
+    ],
     tags: [...new Set(Object.values(contract).map(({ group }) => group))].map((name) => ({
       name,
       description: groupDescriptions[name],
@@ -73,7 +76,10 @@ export function openApiDocument(): Record<string, unknown> {
       schemas: Object.fromEntries(
         Object.entries(named).map(([name, value]) => [name, definitionOf(name, value)]),
       ),
-      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
     },
   };
 }
@@ -90,7 +96,7 @@ function operationOf(name: string, route: Route) {
     operationId: operationIdOf(name),
     summary: route.summary,
     ...(example && { description: example.description }),
-    security: route.isOpen ? [] : [{ key: [] }],
+    security: route.isOpen ? [] : [{ key: [] }, { bearer: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...bodyOf(name, route, example),
     responses: { [route.status]: answerOf(name, route, example), ...failuresOf(route) },

@@ -12,15 +12,13 @@ export type McpAnswer = (
 
 export function addMcpRoute(app: FastifyInstance, answer: McpAnswer): void {
   const flags = { isOpen: false, isUpload: false, isInternal: false };
-  for (const prefix of ['', '/v1']) {
-    for (const method of ['POST', 'GET', 'DELETE']) {
-      app.route({
-        method,
-        url: `${prefix}/mcp`,
-        config: { name: `${method} /mcp`, ...flags },
-        handler: (request, reply) => pass(request, reply, answer),
-      });
-    }
+  for (const method of ['POST', 'GET', 'DELETE']) {
+    app.route({
+      method,
+      url: '/mcp',
+      config: { name: `${method} /mcp`, ...flags },
+      handler: (request, reply) => pass(request, reply, answer),
+    });
   }
 }
 

@@ -21,6 +21,7 @@ import { storeRoutes } from '../service/in-process.ts';
 import type { Handler, Handlers, Service } from '../service/service.ts';
 import type { News } from '../service/stream/news.ts';
 import { endConnection, guardConnections } from './connections.ts';
+import { allowOrigins } from './cors.ts';
 import { guardRequest } from './guard.ts';
 import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './log/logger.ts';
@@ -43,11 +44,16 @@ export interface ServerOptions {
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only local requests, and none from other sites through a browser. */
   readonly isLocal: boolean;
+  /** Origins whose pages may use the API; `*` for all. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** The idle timeout of a connection. */
   readonly idleMs?: number | undefined;
   /** Called when a route starts, for the event loop monitor. */
   readonly onBegin?: ((name: string) => void) | undefined;
 }
+
+/** Every path also exists below `/v1`, with the same handler: the version names the contract. */
+const versionPrefix = /^\/v1(?=\/[^/])/;
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { service, log } = options;
@@ -59,6 +65,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       requestIdLogLabel: 'request_id',
     }),
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], service),
+    rewriteUrl: ({ url = '/' }) => url.replace(versionPrefix, ''),
     bodyLimit: request.bodyBytesMax,
     connectionTimeout: options.idleMs ?? request.idleMs,
     keepAliveTimeout: request.keepAliveMs,
@@ -84,7 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((asked, reply) => {
     const known = (METHODS as readonly string[]).includes(asked.method);
-    const what = known ? `${asked.method} ${pathOf(asked.url)}` : 'this method';
+    const what = known ? `${asked.method} ${pathOf(asked.originalUrl)}` : 'this method';
     return sendProblem(new Failure('route_unknown', `there is no ${what}`), asked, reply);
   });
   await app.register(multipart, {
@@ -100,6 +107,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       headerPairs: 32,
     },
   });
+  allowOrigins(app, options.corsOrigins ?? []);
   guardRequest(app, options);
   addRoutes(app, options.handlers);
   if (options.mcp) addMcpRoute(app, options.mcp);

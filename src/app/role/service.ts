@@ -43,6 +43,7 @@ import {
   openGuard,
   openSpans,
   refuseOpenHost,
+  refuseOpenOrigins,
 } from './http-bootstrap.ts';
 import { openMcp } from './mcp-bootstrap.ts';
 import { openCallers } from './service-callers.ts';
@@ -53,6 +54,8 @@ export interface ServiceOptions
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** Origins whose pages may use the API; `*` for all. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** The most items that may wait; further submissions are rejected until there is capacity. */
   readonly queueDepthMax?: number | undefined;
   /** Derives the secrets of webhooks; without it there are no webhooks. */
@@ -143,6 +146,7 @@ async function openReporting(options: ServiceOptions): Promise<Reporting> {
   const audit = makeAudit(world, (record) => logger.audit(record));
   const guarded = await openGuard(options, { world, audit, log: logger });
   if (guarded.isLocal) refuseOpenHost(options.host);
+  if (guarded.isLocal) refuseOpenOrigins(options.corsOrigins);
   const spans = openSpans(options, world, logger.failed);
   const progress = new ProgressBoard();
   const watch = new LoopWatch({ world });
@@ -215,6 +219,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
     hasWorkbench: true,
     onBegin: watch.begin,
     idleMs: options.idleMs,
+    corsOrigins: options.corsOrigins,
     mcp: mcp.answer,
     handlers: {
       ...storeHandlers(service, news),
