@@ -63,7 +63,6 @@ function routeHtml(name: string, route: Route): string {
     schemaHtml('Query', route.query),
     schemaHtml('Headers', route.headers),
     schemaHtml('Body', route.body),
-    route.example === undefined ? '' : `<p>Example:</p>${json(route.example)}`,
     schemaHtml(`Response ${route.status}`, route.answer),
     codes.length === 0 ? '' : `<p>May fail with ${codes.join(', ')}.</p>`,
   ];

@@ -3,6 +3,9 @@
 import type { TSchema } from 'typebox';
 import { type FailureCode, failures } from '../kernel/failure/failure.ts';
 import { contract, type Route } from './contract.ts';
+import { described, describeField, describeParameter, ownDescription } from './manual/describe.ts';
+import { groupDescriptions } from './manual/groups.ts';
+import { type Manual, manual } from './manual/manual.ts';
 import { BatchTask, NewBatchTask } from './operation/batch.ts';
 import { EmbeddedTexts, FoundEntities, ScrapedPage } from './operation/callbacks.ts';
 import * as schema from './schema/schema.ts';
@@ -43,6 +46,8 @@ const named: Readonly<Record<string, TSchema>> = {
   Problem: schema.Problem,
 };
 
+const names = new Map<object, string>(Object.entries(named).map(([name, each]) => [each, name]));
+
 export function openApiDocument(): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, route] of Object.entries(contract)) {
@@ -58,34 +63,43 @@ export function openApiDocument(): Record<string, unknown> {
       description: 'Turns documents into a searchable corpus, one committed step at a time.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
-    tags: [...new Set(Object.values(contract).map(({ group }) => group))].map((tag) => ({
-      name: tag,
+    servers: [
+      { url: '/v1', description: 'Version 1. Use these paths in programs.' },
+      { url: '/', description: 'The same paths without a version, which stay as they are.' },
+    ],
+    tags: [...new Set(Object.values(contract).map(({ group }) => group))].map((name) => ({
+      name,
+      description: groupDescriptions[name],
     })),
     paths,
     components: {
       schemas: Object.fromEntries(
-        Object.entries(named).map(([name, value]) => [name, shown(value, { isTop: true })]),
+        Object.entries(named).map(([name, value]) => [name, definitionOf(name, value)]),
       ),
-      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
     },
   };
 }
 
 function operationOf(name: string, route: Route) {
+  const example = manual[name];
   const parameters = [
-    ...parametersOf(route.params, 'path'),
-    ...parametersOf(route.query, 'query'),
-    ...parametersOf(route.headers, 'header'),
+    ...parametersOf({ name, part: route.params, place: 'path', given: example?.params }),
+    ...parametersOf({ name, part: route.query, place: 'query', given: example?.query }),
+    ...parametersOf({ name, part: route.headers, place: 'header', given: example?.headers }),
   ];
   return {
     tags: [route.group],
     operationId: operationIdOf(name),
     summary: route.summary,
-    security: route.isOpen ? [] : [{ key: [] }],
+    ...(example && { description: example.description }),
+    security: route.isOpen ? [] : [{ key: [] }, { bearer: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...bodyOf(route),
-    responses: { [route.status]: answerOf(route), ...failuresOf(route) },
+    ...bodyOf(name, route, example),
+    responses: { [route.status]: answerOf(name, route, example), ...failuresOf(route) },
   };
 }
 
@@ -100,32 +114,50 @@ function operationIdOf(name: string): string {
   return `${method.toLowerCase()}${parts.join('')}`;
 }
 
-function parametersOf(part: TSchema | undefined, place: 'path' | 'query' | 'header') {
+interface Part {
+  readonly name: string;
+  readonly part: TSchema | undefined;
+  readonly place: 'path' | 'query' | 'header';
+  readonly given: Readonly<Record<string, unknown>> | undefined;
+}
+
+function parametersOf({ name: route, part, place, given = {} }: Part) {
   const { properties = {}, required = [] } = (part ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, value]) => ({
-    name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    schema: shown(value),
-  }));
+  return Object.entries(properties).map(([name, value]) => {
+    const known = place === 'path' ? describeParameter(route, name) : describeField(name, route);
+    const description = ownDescription(value) ?? known;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description !== undefined && { description }),
+      schema: shown(value, route),
+      ...(given[name] !== undefined && { example: given[name] }),
+    };
+  });
 }
 
-function bodyOf({ body, takes, form, example }: Route) {
+function bodyOf(name: string, { body, takes, form }: Route, example: Manual | undefined) {
   if (takes && form) {
-    return { requestBody: { required: true, content: { [takes]: { schema: shown(form) } } } };
+    const content = { schema: shown(form, name), ...exampleOf(example?.form) };
+    return { requestBody: { required: true, content: { [takes]: content } } };
   }
   if (!body) return {};
-  const content = { schema: shown(body), ...(example !== undefined && { example }) };
+  const content = { schema: shown(body, name), ...exampleOf(example?.body) };
   const required = isBodyNeeded(body);
   return { requestBody: { required, content: { 'application/json': content } } };
 }
 
-function answerOf({ answer, media, summary }: Route) {
-  const content = { [media ?? 'application/json']: { schema: shown(answer) } };
-  return { description: summary, content };
+function answerOf(name: string, { answer, media, summary }: Route, example: Manual | undefined) {
+  const content = { schema: shown(answer, name), ...exampleOf(example?.answer) };
+  return { description: summary, content: { [media ?? 'application/json']: content } };
+}
+
+function exampleOf(example: unknown): { example?: unknown } {
+  return example === undefined ? {} : { example };
 }
 
 /** One response per status, with its possible failure codes. */
@@ -137,17 +169,20 @@ function failuresOf(route: Route) {
     const { httpStatus } = failures[code];
     byStatus.set(httpStatus, [...(byStatus.get(httpStatus) ?? []), code]);
   }
-  const content = { 'application/problem+json': { schema: shown(schema.Problem) } };
+  const content = {
+    'application/problem+json': { schema: shown(schema.Problem, 'Problem') },
+  };
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, { description: codes.join(', '), content }]),
   );
 }
 
-/** Plain JSON schema, with references to the named schemas. */
-function shown(value: unknown, { isTop = false } = {}): unknown {
-  if (Array.isArray(value)) return value.map((each) => shown(each));
-  if (typeof value !== 'object' || value === null) return value;
-  const found = isTop ? undefined : Object.entries(named).find(([, each]) => each === value);
-  if (found) return { $ref: `#/components/schemas/${found[0]}` };
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]));
+/** Named schemas are shown as references. */
+function shown(schema: unknown, place: string): unknown {
+  return described(schema, place, (part) => names.get(part));
+}
+
+/** The definition of a named schema, which refers to others but not to itself. */
+function definitionOf(name: string, schema: TSchema): unknown {
+  return described({ ...schema }, name, (part) => names.get(part));
 }

@@ -9,7 +9,9 @@ import type { RouteName } from '../contract/contract.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { classifyAddress } from '../pipeline/fetch/address.ts';
+import { refuseOverLimit } from '../service/rate.ts';
 import type { Service } from '../service/service.ts';
+import { isAllowedOrigin } from './cors.ts';
 import { requestSpan } from './log/tracing.ts';
 import { problemOf } from './problem.ts';
 import { RefusedCallbacks } from './refused-callbacks.ts';
@@ -45,10 +47,13 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
   app.decorateRequest('caller');
   checkSignatures(app, options);
   app.addHook('onRequest', async (request, reply) => {
+    // The response to a preflight request has been sent.
+    if (reply.sent) return;
     reply.header('x-request-id', request.id).headers(safeHeaders);
     const { config } = request.routeOptions;
     onBegin?.(config?.name ?? 'a request');
-    refuseCrossSite(request, isLocal);
+    const isAllowed = isAllowedOrigin(request, options.corsOrigins ?? []);
+    refuseCrossSite(request, { isLocal, isAllowed });
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
@@ -111,15 +116,7 @@ async function admit(
       'x-ratelimit-reset': String(Math.ceil(decision.resetAtMs / 1000)),
     });
   }
-  if (decision.allowed) return;
-  const retryAfterMs = decision.retryAfterSeconds * 1000;
-  const message = `more than ${decision.limit} requests within ${spanOf(decision.windowSeconds)}`;
-  throw new Failure('rate_limit_hit', message, { retryAfterMs });
-}
-
-function spanOf(seconds: number): string {
-  if (seconds === 3600) return 'an hour';
-  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+  refuseOverLimit(decision);
 }
 
 /**
@@ -137,23 +134,30 @@ function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefine
 /** Cached by connection, whose address does not change. */
 type Sources = WeakMap<object, string | undefined>;
 
-/** Only from its header, because addresses are written to logs. */
+/**
+ * From `X-API-Key`, or else from `Authorization: Bearer`. Never from the address, because addresses
+ * are written to logs.
+ */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key'];
-  return Array.isArray(key) ? key[0] : key;
+  if (key !== undefined) return Array.isArray(key) ? key[0] : key;
+  return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
  * A page of another site can make a browser send a request here. Without keys, that would be enough
- * for access. So such requests are refused, and so are host names that only resolve to this
- * machine.
+ * for access. So such requests are refused unless the operator allows the origin, and so are host
+ * names that only resolve to this machine.
  */
-function refuseCrossSite({ headers, method }: FastifyRequest, isLocal: boolean): void {
+function refuseCrossSite(
+  { headers, method }: FastifyRequest,
+  { isLocal, isAllowed }: { isLocal: boolean; isAllowed: boolean },
+): void {
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
-  if (isForeign && !safeMethods.has(method)) {
+  if (isForeign && !isAllowed && !safeMethods.has(method)) {
     throw new Failure('forbidden', 'pages of other sites may not change anything here');
   }
   if (!isLocal) return;
@@ -164,7 +168,7 @@ function refuseCrossSite({ headers, method }: FastifyRequest, isLocal: boolean):
     );
   }
   const { origin } = headers;
-  if (origin === undefined || safeMethods.has(method)) return;
+  if (origin === undefined || isAllowed || safeMethods.has(method)) return;
   const own = headers.host ?? '';
   const host = URL.canParse(origin) ? new URL(origin).host : '';
   // Another port of this machine is another site, because anybody may serve pages there.

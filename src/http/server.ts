@@ -13,24 +13,19 @@ import { compileValidator } from '../contract/validation.ts';
 import { Failure, type FailureCode, failures } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { attemptRoutes } from '../service/handler/attempt.ts';
-import { batchRoutes } from '../service/handler/batch.ts';
-import { callerRoutes, shareRoutes } from '../service/handler/callers.ts';
-import { corpusRoutes, documentRoutes, entityRoutes } from '../service/handler/corpora.ts';
-import { eventRoutes, historyRoutes } from '../service/handler/history.ts';
-import { inboxRoutes } from '../service/handler/inbox.ts';
-import { jobRoutes, steeringRoutes, submitRoutes } from '../service/handler/jobs.ts';
-import { runRoutes } from '../service/handler/runs.ts';
-import { searchRoutes } from '../service/handler/search.ts';
+import { batchOutputRoutes } from '../service/handler/batch.ts';
+import { historyRoutes } from '../service/handler/history.ts';
 import { serviceRoutes, storeChecks } from '../service/handler/service.ts';
-import { systemRoutes } from '../service/handler/system.ts';
 import { uploadRoutes } from '../service/handler/upload.ts';
-import { webhookRoutes } from '../service/handler/webhooks.ts';
+import { storeRoutes } from '../service/in-process.ts';
 import type { Handler, Handlers, Service } from '../service/service.ts';
 import type { News } from '../service/stream/news.ts';
 import { endConnection, guardConnections } from './connections.ts';
+import { allowOrigins } from './cors.ts';
 import { guardRequest } from './guard.ts';
 import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './log/logger.ts';
+import { addMcpRoute, type McpAnswer } from './mcp-route.ts';
 import { problemOf, retryAfterOf, toPublicFailure } from './problem.ts';
 import { serveWorkbench } from './workbench.ts';
 
@@ -43,15 +38,22 @@ export interface ServerOptions {
   /** Whether the workbench is served. */
   readonly hasWorkbench: boolean;
   readonly log: LogOptions;
+  /** Answers requests of the Model Context Protocol. Absent: there is no `/mcp`. */
+  readonly mcp?: McpAnswer | undefined;
   /** Routes that count against the rate limit of another. */
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only local requests, and none from other sites through a browser. */
   readonly isLocal: boolean;
+  /** Origins whose pages may use the API; `*` for all. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** The idle timeout of a connection. */
   readonly idleMs?: number | undefined;
   /** Called when a route starts, for the event loop monitor. */
   readonly onBegin?: ((name: string) => void) | undefined;
 }
+
+/** Every path also exists below `/v1`, with the same handler: the version names the contract. */
+const versionPrefix = /^\/v1(?=\/[^/])/;
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { service, log } = options;
@@ -63,6 +65,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       requestIdLogLabel: 'request_id',
     }),
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], service),
+    rewriteUrl: ({ url = '/' }) => url.replace(versionPrefix, ''),
     bodyLimit: request.bodyBytesMax,
     connectionTimeout: options.idleMs ?? request.idleMs,
     keepAliveTimeout: request.keepAliveMs,
@@ -88,7 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((asked, reply) => {
     const known = (METHODS as readonly string[]).includes(asked.method);
-    const what = known ? `${asked.method} ${pathOf(asked.url)}` : 'this method';
+    const what = known ? `${asked.method} ${pathOf(asked.originalUrl)}` : 'this method';
     return sendProblem(new Failure('route_unknown', `there is no ${what}`), asked, reply);
   });
   await app.register(multipart, {
@@ -104,8 +107,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       headerPairs: 32,
     },
   });
+  allowOrigins(app, options.corsOrigins ?? []);
   guardRequest(app, options);
   addRoutes(app, options.handlers);
+  if (options.mcp) addMcpRoute(app, options.mcp);
   if (options.hasWorkbench) serveWorkbench(app);
   return app;
 }
@@ -113,25 +118,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 /** All routes of a process with a store, except those of services. */
 export function storeHandlers(service: Service, news: News) {
   return {
-    ...submitRoutes(service),
-    ...jobRoutes(service),
-    ...steeringRoutes(service),
+    ...storeRoutes(service),
     ...uploadRoutes(service),
-    ...webhookRoutes(service),
-    ...eventRoutes(service),
     ...historyRoutes(service, news),
-    ...inboxRoutes(service),
-    ...corpusRoutes(service),
-    ...shareRoutes(service),
-    ...callerRoutes(service),
-    ...documentRoutes(service),
-    ...entityRoutes(service),
-    ...runRoutes(service),
     ...attemptRoutes(service),
-    ...batchRoutes(service),
-    ...searchRoutes(service),
+    ...batchOutputRoutes(service),
     ...serviceRoutes(service, storeChecks(service)),
-    ...systemRoutes(service),
   } satisfies Partial<Handlers>;
 }
 

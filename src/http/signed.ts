@@ -23,7 +23,7 @@ export function checkSignatures(
     const signature = headerOf(request, signatureHeader);
     if (signature === undefined || request.routeOptions.config?.isOpen) return;
     const digest = headerOf(request, digestHeader) ?? '';
-    const signed = { method: request.method, path: request.url, digest };
+    const signed = { method: request.method, path: request.originalUrl, digest };
     const at = { signature, now: service.world.now() };
     if (internalKey === undefined || !isSignedBy(internalKey, signed, at)) throw refused();
     request.isSigned = true;

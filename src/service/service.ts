@@ -77,7 +77,8 @@ export type ReadService = Pick<Service, 'database' | 'lifecycle' | 'progress' | 
 
 /** The dependencies of the routes that a process also answers for itself, without HTTP. */
 export type StoreService = ReadService &
-  Pick<Service, 'commands' | 'embedder' | 'origins' | 'corpora' | 'callers' | 'audit' | 'jobs'> & {
+  Pick<Service, 'commands' | 'embedder' | 'origins' | 'corpora' | 'callers' | 'audit' | 'jobs'> &
+  Pick<Service, 'batch' | 'capacity' | 'webhooks' | 'world'> & {
     readonly directory?: Pick<CallerDirectory, 'forget'> | undefined;
     readonly metrics: Pick<Metrics, 'seeSearch'>;
   };
@@ -98,11 +99,12 @@ export type Handler<Name extends RouteName> = (
   ask: Ask<Name>,
 ) => Promise<AnswerOf<Name> | undefined>;
 
-/** A request without its HTTP parts. */
-export type StoreAsk<Name extends RouteName> = Pick<
-  Ask<Name>,
-  'caller' | 'params' | 'query' | 'body'
->;
+/** A request that needs no HTTP: what it writes to the log and to the headers may be dropped. */
+export interface StoreAsk<Name extends RouteName>
+  extends Pick<Ask<Name>, 'caller' | 'params' | 'query' | 'body' | 'headers'> {
+  readonly log: { info(fields: object, message: string): void };
+  readonly reply: { header(name: string, value: string): unknown };
+}
 
 export type StoreHandlers<Names extends RouteName = RouteName> = {
   readonly [N in Names]: (ask: StoreAsk<N>) => Promise<AnswerOf<N>>;

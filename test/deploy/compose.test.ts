@@ -52,7 +52,7 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ databaseUrl: modelled, qdrantUrl: modelled, qdrantKey: modelled, qdrantPrefix: modelled },
   pgvector: modelled,
   ...{ neo4jUrl: orchestrator, neo4jUser: orchestrator, neo4jPassword: orchestrator },
-  ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator },
+  ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator, corsOrigins: orchestrator },
   ...{ batchProviders: orchestrator, batchPollSeconds: orchestrator },
   ...{ blobUrl: outside, blobEndpoint: outside, blobRegion: outside },
   ...{ blobKeyId: outside, blobSecret: outside, blobSession: outside },
@@ -291,6 +291,7 @@ function sampleOf(name: string): string {
   const others: Readonly<Record<string, string>> = {
     PAWL_ALLOW_HOSTS: 'wiki.corp:80',
     PAWL_PACE: 'docs.corp=8/100',
+    PAWL_CORS_ORIGINS: 'https://app.example.com',
     PAWL_RATE_TIERS: 'free=600,pro=6000',
     PAWL_BROWSER: 'auto',
     PAWL_RENDER: 'always',

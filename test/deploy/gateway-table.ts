@@ -69,7 +69,7 @@ function limitsIn(block: string): string[] {
 }
 
 function rewritten(path: string): string {
-  const rules = [...routes.matchAll(/^rewrite (\S+) \$1 last;/gm)];
+  const rules = [...routes.matchAll(/^rewrite (\S+) \$1(?: last)?;/gm)];
   return rules.reduce((now, [, rule = '']) => now.replace(new RegExp(rule), '$1'), path);
 }
 

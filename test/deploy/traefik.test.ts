@@ -54,7 +54,15 @@ describe('compose.traefik.yaml', () => {
     assert.deepEqual(traefikLimits(), nginxLimits());
   });
 
-  const named = ['', '/api/orchestrator', '/api/scraper', '/api/chunking', '/api/embedding'];
+  const named = [
+    '',
+    '/v1',
+    '/api/orchestrator/v1',
+    '/api/orchestrator',
+    '/api/scraper',
+    '/api/chunking',
+    '/api/embedding',
+  ];
   const paths = [
     ...['/', '/docs', '/jobs', '/jobs/', '/jobs/upload', '/jobs/some-id', '/jobs/some-id/pause'],
     ...['/jobs/some-id/stream', '/stream', '/staging', '/attempt', '/batch/tasks', '/inbox'],
@@ -69,8 +77,10 @@ describe('compose.traefik.yaml', () => {
       for (const method of ['GET', 'POST']) {
         const asked = { method, path, hasKey: true };
         const [there, here] = [nginxLeads(asked), traefikLeads(asked)];
-        // Pawl ignores a trailing slash.
-        const trim = (led: Led): Led => ({ ...led, path: led.path.replace(/(?!^)\/$/, '') });
+        // Pawl ignores a trailing slash, and removes the version itself.
+        const plain = (text: string): string =>
+          text.replace(/(?!^)\/$/, '').replace(/^\/v1(?=\/|$)/, '') || '/';
+        const trim = (led: Led): Led => ({ ...led, path: plain(led.path) });
         assert.deepEqual(trim(here), trim(there), method);
         assert.notEqual(here.service, '');
       }

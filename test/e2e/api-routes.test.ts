@@ -5,6 +5,7 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
+import { manual } from '../../src/contract/manual/manual.ts';
 import type { Cause, Chunk, Document, Item, Why } from '../../src/contract/schema/schema.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -306,7 +307,8 @@ describe('callers', () => {
     for (const name of named) {
       const value = foreign[name.split('/')[1] ?? ''] ?? '';
       const params = { id: value, name: value, entity: 'Ann', ...someone };
-      const { example: body, isInternal }: Route = contract[name];
+      const { isInternal }: Route = contract[name];
+      const body = manual[name]?.body;
       const { status } = await bench.ask(name, { params, headers: bob, body });
       assert.equal(status, isInternal ? 403 : 404, name);
     }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
+import { manual } from '../../src/contract/manual/manual.ts';
 import type { Item, Job } from '../../src/contract/schema/schema.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import type { Cleanup } from '../support/temporary.ts';
@@ -224,7 +225,7 @@ test('ids of another caller are answered as unknown on every route', async (t) =
         ...{ caller: 'bob', hash: '0123456789abcdef' },
       },
       headers: { 'x-api-key': keys.bob },
-      ...(route.body && { body: route.example ?? {} }),
+      ...(route.body && { body: manual[name]?.body ?? {} }),
     });
     const allowed = route.failures.includes('forbidden') ? [403, 404] : [404];
     assert.ok(allowed.includes(status), `${name}: ${status} ${JSON.stringify(body)}`);

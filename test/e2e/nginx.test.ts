@@ -125,6 +125,9 @@ describe('a gateway in front of the service', () => {
       ...['/jobs/some-id/%63omplete', '/jobs/a%2Fb/complete', '/jobs/a%0Ab/complete'],
       ...['/jobs/some-id/./complete', '/x/../jobs/some-id/complete', '/JOBS/some-id/COMPLETE'],
       ...['/api/orchestrator/jobs/some-id/complete', '/metrics', '/metrics/'],
+      ...['/v1/metrics', '/v1/v1/metrics', '/v1//metrics', '/%76%31/metrics', '/v1%2Fmetrics'],
+      ...['/v1/jobs/some-id/complete', '/api/orchestrator/v1/metrics', '/x/../v1/metrics'],
+      ...['/v1/api/orchestrator/v1/metrics', '/api/scraper/v1/metrics'],
     ];
     for (const path of paths) {
       const marked = { ...withKey(), 'x-request-id': `outside-${paths.indexOf(path)}` };

@@ -46,8 +46,8 @@ export const imports = {
     // Also runs in the browser.
     client: ['kernel', 'contract'],
     library: [...belowService, ...users, 'contract', 'service', 'app'],
-    app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
-    mcp: [...belowService, ...users, 'contract', 'service', 'client', 'cli', 'index.ts'],
+    app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'mcp', 'index.ts'],
+    mcp: ['kernel', 'access', 'contract', 'service'],
     cli: [
       ...belowService,
       'search',

@@ -66,6 +66,16 @@ export function refuseOpenHost(host: string): void {
   );
 }
 
+/** Without keys, every page in the browser of this machine could read and change everything. */
+export function refuseOpenOrigins(origins: readonly string[] = []): void {
+  if (!origins.includes('*')) return;
+  throw new Failure(
+    'usage_error',
+    'without keys, PAWL_CORS_ORIGINS must name the origins: * would open this service to every ' +
+      'page in a browser on this machine',
+  );
+}
+
 const listenCodes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'];
 
 export function listenFailure(

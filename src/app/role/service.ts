@@ -43,7 +43,9 @@ import {
   openGuard,
   openSpans,
   refuseOpenHost,
+  refuseOpenOrigins,
 } from './http-bootstrap.ts';
+import { openMcp } from './mcp-bootstrap.ts';
 import { openCallers } from './service-callers.ts';
 
 export interface ServiceOptions
@@ -52,6 +54,8 @@ export interface ServiceOptions
   readonly host: string;
   /** 0 chooses a free port. */
   readonly port: number;
+  /** Origins whose pages may use the API; `*` for all. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** The most items that may wait; further submissions are rejected until there is capacity. */
   readonly queueDepthMax?: number | undefined;
   /** Derives the secrets of webhooks; without it there are no webhooks. */
@@ -142,6 +146,7 @@ async function openReporting(options: ServiceOptions): Promise<Reporting> {
   const audit = makeAudit(world, (record) => logger.audit(record));
   const guarded = await openGuard(options, { world, audit, log: logger });
   if (guarded.isLocal) refuseOpenHost(options.host);
+  if (guarded.isLocal) refuseOpenOrigins(options.corsOrigins);
   const spans = openSpans(options, world, logger.failed);
   const progress = new ProgressBoard();
   const watch = new LoopWatch({ world });
@@ -205,6 +210,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
   const standalone = broker
     ? undefined
     : await openStandalone(assembled, { callbacks, options, onError });
+  const mcp = openMcp(service, onError);
   const app = await buildServer({
     service,
     log: options.log,
@@ -213,6 +219,8 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
     hasWorkbench: true,
     onBegin: watch.begin,
     idleMs: options.idleMs,
+    corsOrigins: options.corsOrigins,
+    mcp: mcp.answer,
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),
@@ -232,6 +240,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
   const drain = async (): Promise<void> => {
     isDraining = true;
     streams.close();
+    await mcp.close();
     // Interactive imports are discarded before anything else ends.
     await attempt.close();
     await drained(app, world);

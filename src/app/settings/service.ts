@@ -9,6 +9,7 @@ export interface ServiceConfig {
   readonly role: RoleName;
   readonly orchestratorUrl: string | undefined;
   readonly chunkingUrl: string | undefined;
+  readonly corsOrigins: readonly string[] | undefined;
 }
 
 const httpForm = 'an http or https address such as http://127.0.0.1:7300';
@@ -42,5 +43,19 @@ export const serviceSettings = {
     ),
     form: 'one or several http or https addresses, separated by commas',
     parse: (text: string) => (listOf(text).every(isHttpUrl) ? listOf(text).join(',') : undefined),
+  },
+  corsOrigins: {
+    variable: 'PAWL_CORS_ORIGINS',
+    initial: undefined,
+    form: 'origins such as https://app.example.com, separated by commas, or *',
+    meaning:
+      'The origins whose pages may use the HTTP API from a browser (CORS). Without it, only the ' +
+      'own pages. `*` needs API keys.',
+    parse: (text: string) => {
+      const origins = listOf(text);
+      const isOrigin = (entry: string): boolean =>
+        isHttpUrl(entry) && new URL(entry).origin === entry;
+      return origins.every((entry) => entry === '*' || isOrigin(entry)) ? origins : undefined;
+    },
   },
 } as const;

@@ -1,5 +1,6 @@
 /** `pawl mcp`: Pawl as tools for a language model, over stdin and stdout. */
 import { once } from 'node:events';
+import { packageVersion } from '../../app/version.ts';
 import { type Command, exits, withClient } from '../command.ts';
 
 export const mcp: Command = {
@@ -12,8 +13,9 @@ export const mcp: Command = {
       await pawl.work();
       const ended = once(process.stdin, 'end', { signal: call.interrupt });
       // Loaded here, so that other commands start faster.
-      const { serveTools } = await import('../../mcp/tools.ts');
-      const server = serveTools(pawl, (error) => call.log.warn(error.message));
+      const { serveTools } = await import('../../mcp/stdio.ts');
+      const parts = { ask: pawl.ask, version: packageVersion() };
+      const server = serveTools(parts, (error) => call.log.warn(error.message));
       // Ends when the client closes stdin, or on a signal.
       await ended.catch(() => undefined);
       await server.close();

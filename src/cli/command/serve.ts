@@ -61,6 +61,7 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
     port: config.port,
     otlpUrl: config.otlpUrl,
     queueDepthMax: config.queueDepthMax,
+    corsOrigins: config.corsOrigins,
     work: config.workers !== 0,
     keys: keysOf(config),
     log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },

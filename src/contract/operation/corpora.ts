@@ -37,7 +37,6 @@ export const corpora = routes('Corpora', {
     ),
     answer: schema.CorpusDetail,
     failures: ['corpus_unknown', 'bad_request'],
-    example: { budget_cents: null },
   },
   'POST /corpora/:name/reembed': {
     summary: 'Embed a corpus again with the configured model; searches use the old one until then',
@@ -88,7 +87,6 @@ export const corpora = routes('Corpora', {
     body: Type.Object({ access: schema.ShareAccess }, { additionalProperties: false }),
     answer: schema.Share,
     failures: ['corpus_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
-    example: { access: 'read' },
   },
   'DELETE /corpora/:name/shares/:caller': {
     summary: 'Stop sharing a corpus with a caller',
@@ -148,7 +146,6 @@ export const asking = routes('Search', {
     body: schema.Search,
     answer: schema.Found,
     failures: ['bad_request', 'corpus_unknown'],
-    example: { corpus_name: 'handbook', query: 'when does the workshop open', top_k: 3 },
   },
   'GET /why': {
     summary: 'Why a document is, or is not, in the search results',

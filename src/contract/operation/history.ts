@@ -67,13 +67,11 @@ export const inbox = routes('Inbox', {
     body: schema.Chosen,
     answer: Type.Object({ retried: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],
-    example: { all: true },
   },
   'POST /inbox/discard': {
     summary: 'Discard failed documents',
     body: schema.Chosen,
     answer: Type.Object({ discarded: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],
-    example: { cause: 'empty_source' },
   },
 });

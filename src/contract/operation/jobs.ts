@@ -26,10 +26,6 @@ export const jobs = routes('Jobs', {
       'private_address',
       'action_not_allowed',
     ],
-    example: {
-      corpus_name: 'handbook',
-      documents: [{ id: 'welcome', title: 'Welcome', text: 'The workshop opens at nine.' }],
-    },
   },
   'POST /jobs/upload': {
     summary: 'Submit files: a field `corpus_name`, and any number of files',

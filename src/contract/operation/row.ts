@@ -23,8 +23,6 @@ export interface Route {
   /** Only for services of Pawl, which are not rate limited. */
   readonly isInternal?: boolean;
   readonly failures: readonly FailureCode[];
-  /** Shown in the documentation, and sent to a running server by a test. */
-  readonly example?: unknown;
 }
 
 /** A route as its table writes it: the group, the status 200 and usual parameters are added. */

@@ -59,14 +59,12 @@ export const services = routes('Services', {
     body: Type.Object({ text: Type.String({ minLength: 1 }), job_id: jobId }, closed),
     answer: Type.Object({ ...jobReference, chunks: Type.Array(TextChunk) }),
     failures: ['bad_request', 'payload_too_large', 'source_too_large', 'timeout_soft'],
-    example: { text: '# Opening times\n\nThe workshop opens at nine.' },
   },
   'POST /embed': {
     summary: 'The vectors of a few texts, within 60 seconds, or 504',
     body: Type.Object({ texts, model: Type.Optional(Type.String()), job_id: jobId }, closed),
     answer: Type.Object({ ...jobReference, ...vectors }),
     failures: ['bad_request', 'provider_unavailable', 'provider_bad_request', 'timeout_soft'],
-    example: { texts: ['The workshop opens at nine.'] },
   },
   'POST /enqueue': {
     summary:

@@ -49,4 +49,6 @@ export const requestLimits = {
   placesCountedMax: 10_000,
   pageItemsDefault: 50,
   pageItemsMax: 200,
+  /** The text of a document as an MCP resource. */
+  resourceCharactersMax: 400_000,
 } as const;

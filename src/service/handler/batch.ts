@@ -5,11 +5,11 @@ import { readWaiting } from '../../engine/batch/waiting.ts';
 import { listProviders } from '../../store/batch/presence.ts';
 import { type BatchTaskRow, getBatchTask, listBatchTasks } from '../../store/batch/tasks.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
 import { batchTaskShape } from '../view/batch.ts';
 import { idempotencyOf } from './jobs.ts';
 
-export function batchRoutes(service: Service) {
+export function batchRoutes(service: StoreService) {
   const { database, batch } = service;
   const shown = async (row: BatchTaskRow) => batchTaskShape(row, await readWaiting(database));
   return {
@@ -47,6 +47,15 @@ export function batchRoutes(service: Service) {
     },
     'GET /batch/tasks/:id': async ({ caller, params }) =>
       shown(await ownTask(service, caller.callerId, params.id)),
+    'POST /batch/tasks/:id/cancel': async ({ caller, params }) => {
+      await batch.cancel(caller.callerId, params.id);
+      return shown(await ownTask(service, caller.callerId, params.id));
+    },
+  } satisfies Partial<StoreHandlers>;
+}
+
+export function batchOutputRoutes(service: Pick<Service, 'database' | 'blobs'>) {
+  return {
     'GET /batch/tasks/:id/output': async ({ caller, params, reply }) => {
       const row = await ownTask(service, caller.callerId, params.id);
       // Results may be larger than the memory of this process, so they are streamed.
@@ -54,15 +63,15 @@ export function batchRoutes(service: Service) {
       reply.type('application/json').send(pieces);
       return undefined;
     },
-    'POST /batch/tasks/:id/cancel': async ({ caller, params }) => {
-      await batch.cancel(caller.callerId, params.id);
-      return shown(await ownTask(service, caller.callerId, params.id));
-    },
   } satisfies Partial<Handlers>;
 }
 
 /** A task of another caller is answered as unknown. */
-async function ownTask({ database }: Service, caller: string, key: string): Promise<BatchTaskRow> {
+async function ownTask(
+  { database }: Pick<Service, 'database'>,
+  caller: string,
+  key: string,
+): Promise<BatchTaskRow> {
   const row = await getBatchTask(database, key, caller);
   if (row) return row;
   throw unknown(key);

@@ -16,14 +16,14 @@ import type { NewSource } from '../../store/job/submit.ts';
 import { listJobPage } from '../../store/job/views.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import { requestHash } from '../request-hash.ts';
-import type { Ask, Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
+import type { Ask, Service, StoreAsk, StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import type { JobView } from '../view/job-views.ts';
 import { jobDetailShape, jobShape, timeOf } from '../view/serializer.ts';
 import { webhookSecret } from './webhooks.ts';
 
-export function submitRoutes(service: Service) {
-  return { 'POST /jobs': (ask) => submit(service, ask) } satisfies Partial<Handlers>;
+export function submitRoutes(service: StoreService) {
+  return { 'POST /jobs': (ask) => submit(service, ask) } satisfies Partial<StoreHandlers>;
 }
 
 export function jobRoutes(service: StoreService) {
@@ -146,7 +146,7 @@ function unknownJob(key: string): Failure {
   return new Failure('job_unknown', `there is no job ${key}`);
 }
 
-async function submit(service: Service, ask: Ask<'POST /jobs'>) {
+async function submit(service: StoreService, ask: StoreAsk<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = await sourcesOf(body);
@@ -176,7 +176,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
 
 /** An accepted request is answered again, even if the queues are full now. */
 export async function checkCapacity(
-  { capacity, database }: Service,
+  { capacity, database }: Pick<Service, 'capacity' | 'database'>,
   { caller, headers }: Pick<Ask<'POST /jobs'>, 'caller' | 'headers'>,
 ): Promise<void> {
   try {
@@ -190,7 +190,7 @@ export async function checkCapacity(
 }
 
 /** The URL is parsed as for the delivery, so that an invalid one is refused now. */
-function webhookOf(service: Service, { webhook_url }: NewJob): string | undefined {
+function webhookOf(service: StoreService, { webhook_url }: NewJob): string | undefined {
   if (webhook_url === undefined) return undefined;
   webhookSecret(service);
   return readUrl(webhook_url).href;
@@ -205,8 +205,8 @@ interface Accepted {
 
 /** A repeated request is answered with the current state of its job. */
 export async function accepted(
-  { audit, capacity, database, lifecycle }: Service,
-  { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
+  { audit, capacity, database, lifecycle }: StoreService,
+  { caller, reply }: Pick<StoreAsk<'POST /jobs'>, 'caller' | 'reply'>,
   { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
 ) {
   const answer = { job_id: jobKey, url_count: length };

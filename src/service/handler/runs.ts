@@ -1,11 +1,11 @@
 /** The runs of a document. */
 import { listRuns } from '../../store/document/views.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import { ownDocument } from './corpora.ts';
 
-export function runRoutes(service: Service) {
+export function runRoutes(service: StoreService) {
   return {
     'GET /documents/:id/items': async ({ caller, params, query }) => {
       const { id } = await ownDocument(service, caller.callerId, params.id);
@@ -14,5 +14,5 @@ export function runRoutes(service: Service) {
       const rows = await listRuns(service.database, { document_id: id, before, limit });
       return { items: await viewItems(service, rows), ...nextPage(rows, limit, (row) => row.id) };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }

@@ -1,10 +1,10 @@
 /** The workers and the current limits. */
 import { listDomainStandings, listWorkerStandings } from '../../store/crawl/domains.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { StoreHandlers, StoreService } from '../service.ts';
 
 const domainsMax = 50;
 
-export function systemRoutes({ database, embedder, world }: Service) {
+export function systemRoutes({ database, embedder, world }: StoreService) {
   const later = (at: number): string | null =>
     at > world.now() ? new Date(at).toISOString() : null;
   return {
@@ -41,5 +41,5 @@ export function systemRoutes({ database, embedder, world }: Service) {
         caller: { caller_id: shownId, tier },
       };
     },
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }

@@ -10,11 +10,11 @@ import {
 } from '../../store/delivery/deliveries.ts';
 import { callerSecret } from '../../webhook/webhook.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
-import type { Handlers, Service } from '../service.ts';
+import type { Service, StoreHandlers, StoreService } from '../service.ts';
 import { maybeTimeOf, timeOf } from '../view/serializer.ts';
 import { ownJob } from './jobs.ts';
 
-export function webhookRoutes(service: Service) {
+export function webhookRoutes(service: StoreService) {
   const { database, webhooks } = service;
   return {
     'GET /jobs/:id/deliveries': async ({ caller, params, query }) => {
@@ -35,7 +35,7 @@ export function webhookRoutes(service: Service) {
     'GET /webhooks/secret': async ({ caller }) => ({
       secret: callerSecret(webhookSecret(service), caller.callerId),
     }),
-  } satisfies Partial<Handlers>;
+  } satisfies Partial<StoreHandlers>;
 }
 
 /** Without a secret, receivers could not distinguish our webhooks from forged ones. */

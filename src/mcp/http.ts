@@ -1,0 +1,40 @@
+/**
+ * MCP over streamable HTTP. Every request is answered on its own, without a session, so any process
+ * behind a load balancer can answer it, and each request is authorized by its own key.
+ */
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { CallerContext } from '../access/caller.ts';
+import type { Ask } from '../service/in-process.ts';
+import { compileTools, mcpServer } from './server.ts';
+
+export interface McpOptions {
+  readonly version: string;
+  /** The routes as a caller may use them. */
+  askFor(caller: CallerContext): Ask;
+  readonly onerror: (error: Error) => void;
+}
+
+export interface McpEndpoint {
+  answer(request: Request, body: unknown, caller: CallerContext): Promise<Response>;
+  /** Ends the open streams. */
+  close(): Promise<void>;
+}
+
+export function mcpEndpoint({ version, askFor, onerror }: McpOptions): McpEndpoint {
+  const tools = compileTools();
+  const handler = createMcpHandler(
+    ({ authInfo }) => {
+      const caller = authInfo?.extra?.caller as CallerContext;
+      return mcpServer({ version, tools, ask: askFor(caller) });
+    },
+    { onerror },
+  );
+  return {
+    answer: (request, body, caller) =>
+      handler.fetch(request, {
+        ...(body !== undefined && { parsedBody: body }),
+        authInfo: { token: '', clientId: caller.shownId, scopes: [], extra: { caller } },
+      }),
+    close: () => handler.close(),
+  };
+}
