@@ -17,7 +17,17 @@ export {
   failures,
 } from './kernel/failure/failure.ts';
 export type * from './library/options.ts';
-export type { Job, List, Page, PageOptions, Pawl } from './library/surface.ts';
+export { openPreview } from './library/preview.ts';
+export type {
+  Extraction,
+  Job,
+  List,
+  Page,
+  PageOptions,
+  Pawl,
+  Preview,
+  Previewed,
+} from './library/surface.ts';
 export type * from './library/views.ts';
 export type { EventKind } from './observe/event.ts';
 export type { Estimate } from './pipeline/estimate/estimate.ts';

@@ -15,8 +15,8 @@ type Inside = Pawl & { readonly [inside]: Session };
 
 export function pawlOf(assembled: ConstructorParameters<typeof Session>[0]): Pawl {
   const session = new Session(assembled);
-  const pawl: Inside = { ...makePawl(session), [inside]: session };
-  return pawl;
+  // Not enumerable, so that a printed Pawl shows its calls only.
+  return Object.defineProperty(makePawl(session), inside, { value: session });
 }
 
 export function sessionOf(pawl: Pawl): Session {

@@ -40,6 +40,15 @@ export interface EstimateOptions extends SignalOptions {
   readonly crawl?: CrawlInput | undefined;
 }
 
+export interface PreviewOptions extends Pick<PawlOptions, 'allowHosts' | 'browser' | 'render'> {}
+
+export interface ExtractOptions
+  extends SignalOptions,
+    Pick<IngestOptions, 'followLinks' | 'onSkipped'> {
+  /** Adds what was not kept, with the reason. */
+  readonly dropped?: boolean | undefined;
+}
+
 /** The corpus and the query are arguments of `search`. */
 type SearchBody = Omit<Camelize<BodyOf<'POST /search'>>, 'corpusName' | 'query'>;
 export interface SearchOptions extends SearchBody, SignalOptions {}

@@ -1,4 +1,5 @@
 /** The objects that the library hands out. Their implementations are beside this file. */
+import type { Failure } from '../kernel/failure/failure.ts';
 import type { Estimate } from '../pipeline/estimate/estimate.ts';
 import type { SourceInput } from '../source/sources.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   EntityFilter,
   EstimateOptions,
   EventOptions,
+  ExtractOptions,
   InboxFilter,
   IngestOptions,
   JobFilter,
@@ -185,6 +187,35 @@ interface BatchTasks {
   batchOutput(id: string, options?: SignalOptions): Promise<AsyncIterable<Uint8Array>>;
   /** Cancels a batch task here immediately, and at its provider as soon as that is reachable. */
   cancelBatchTask(id: string, options?: SignalOptions): Promise<BatchTask>;
+}
+
+/** The text of a source, as it would be indexed. */
+export interface Extraction {
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly text: string;
+  readonly markdown: string;
+  /** What the parser says of the document. */
+  readonly meta: Readonly<Record<string, unknown>>;
+  /** The share of the text that was kept, from 0 to 1; null if it was not measured. */
+  readonly keptShare: number | null;
+  readonly warnings: readonly string[];
+  readonly dropped?: readonly { readonly reason: string; readonly text: string }[];
+}
+
+/** A source with its text, or with the reason why it has none. */
+export type Previewed =
+  | { readonly source: string; readonly document: Extraction; readonly failure?: undefined }
+  | { readonly source: string; readonly failure: Failure; readonly document?: undefined };
+
+/** Reads sources as a job would, and stores nothing. */
+export interface Preview extends AsyncDisposable {
+  /** The sources in order. One that cannot be read has a failure; the others follow. */
+  extract(
+    sources: readonly SourceInput[],
+    options?: ExtractOptions,
+  ): AsyncGenerator<Previewed, void, undefined>;
+  close(): Promise<void>;
 }
 
 /** A store that is open: ingest into its corpora, search them, and follow its jobs. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Failure, type OpenOptions, open, type Pawl } from '../../src/index.ts';
+import { Failure, type OpenOptions, open, openPreview, type Pawl } from '../../src/index.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
 const cat = { id: 'cat', title: 'The cat', text: 'Ada Lovelace met Charles Babbage in London.' };
@@ -251,6 +251,35 @@ describe('a closed Pawl', () => {
     const [page] = await Promise.all([listing, pawl.close()]);
     assert.equal(page.items.length, 1);
     await refused;
+  });
+});
+
+describe('a preview', () => {
+  test('extracts sources in order, without a store; one bad source stops no other', async (t) => {
+    const folder = temporaryDirectory(t);
+    writeFileSync(join(folder, 'page.html'), '<nav>menu</nav><main><p>A walrus rests.</p></main>');
+    writeFileSync(join(folder, 'void.txt'), '');
+    const preview = openPreview();
+    t.after(() => preview.close());
+    const seen = [];
+    for await (const each of preview.extract([folder, cat], { dropped: true })) seen.push(each);
+    const [page, bad, inline] = seen;
+    assert.match(page?.document?.markdown ?? '', /A walrus rests/);
+    assert.equal(bad?.failure?.code, 'empty_source');
+    assert.equal(inline?.document?.title, 'The cat');
+    assert.equal(seen.length, 3);
+    await preview.close();
+    await assert.rejects(preview.extract([cat]).next(), { code: 'pawl_closed' });
+  });
+
+  test('throws the reason of its signal', async () => {
+    await using preview = openPreview();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const reading = preview.extract([cat, { id: 'dog', text: 'A dog.' }], { signal });
+    await reading.next();
+    controller.abort(new Error('enough'));
+    await assert.rejects(reading.next(), { message: 'enough' });
   });
 });
 

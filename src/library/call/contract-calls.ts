@@ -10,7 +10,7 @@ import { type Camelize, camelize } from './camel.ts';
 import type { Lifetime } from './lifetime.ts';
 import { type ListOptions, listOf, type PageForm, type PageQuery } from './list.ts';
 import { checkObject } from './names.ts';
-import { type Asked, requestOf, type Validator } from './request.ts';
+import type { Asked, Validator } from './request.ts';
 
 export interface Calling extends Asked {
   /** The parameters of the path. */
@@ -76,6 +76,7 @@ export class ContractCalls {
   /** Options under the names of the contract, validated by a schema. */
   async read(schema: TSchema, asked: Asked): Promise<Record<string, unknown>> {
     const { Compile } = await import('typebox/compile');
+    const { requestOf } = await import('./request.ts');
     return requestOf(schema, asked, (needed) => {
       const known = this.#validators.get(needed) ?? (Compile(needed) as unknown as Validator);
       this.#validators.set(needed, known);
