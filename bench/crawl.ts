@@ -104,7 +104,7 @@ async function crawl(host: string, { data, pages, pace, tell }: CrawlInput): Pro
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const endMib = mib();
-  const { items } = await job.summary();
+  const { itemsDone } = await job.summary();
   await pawl.close();
-  return { pace, seconds, pages: items.done, startMib, endMib };
+  return { pace, seconds, pages: itemsDone, startMib, endMib };
 }

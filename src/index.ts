@@ -1,18 +1,35 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
-import { type AssembledPreview, assemblePreview } from './app/tools.ts';
+import { optionNames } from './app/options.ts';
 import { assemble } from './app/wire.ts';
+import { asFailure } from './library/call/lifetime.ts';
+import { checkNames } from './library/call/names.ts';
+import { pawlOf } from './library/internal.ts';
 import type { OpenOptions } from './library/options.ts';
-import { Pawl } from './library/pawl.ts';
+import type { Pawl } from './library/surface.ts';
 
 export type { EmbedderSettings } from './app/adapter/models.ts';
-export type { CorpusOrigins } from './engine/command/origins.ts';
-export { Failure, type FailureCode, failures } from './kernel/failure/failure.ts';
-export { Job, type JobCounts, type JobSummary } from './library/job-handle.ts';
-export type { IngestOptions, OpenOptions, SearchOptions } from './library/options.ts';
-export type { Spending } from './library/own-corpora.ts';
-export { Pawl } from './library/pawl.ts';
-export type { Event, EventKind } from './observe/event.ts';
+export {
+  Failure,
+  type FailureCode,
+  type FailureContext,
+  type FailureKind,
+  failures,
+} from './kernel/failure/failure.ts';
+export type * from './library/options.ts';
+export { openPreview } from './library/preview.ts';
+export type {
+  Extraction,
+  Job,
+  List,
+  Page,
+  PageOptions,
+  Pawl,
+  Preview,
+  Previewed,
+} from './library/surface.ts';
+export type * from './library/views.ts';
+export type { EventKind } from './observe/event.ts';
 export type { Estimate } from './pipeline/estimate/estimate.ts';
 export type { Range as EstimateRange } from './pipeline/estimate/range.ts';
 export type {
@@ -24,26 +41,17 @@ export type {
   ResultLine,
   SubmitContext,
 } from './provider/batch/batch-provider.ts';
-export type { SearchFilter, SearchMode } from './search/request.ts';
-export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './source/sources.ts';
-export type { BatchTaskRow } from './store/batch/tasks.ts';
-export type { CorpusRow, DocumentRow, ListedDocument } from './store/document/documents.ts';
-export type { DocumentEntity, EntityRow, RelatedRow } from './store/document/entities.ts';
-export type { CauseRow } from './store/item/inbox.ts';
-export type { ItemRow } from './store/item/items.ts';
-export type { JobCounters } from './store/job/counters.ts';
 
 /** Opens a store, creates it if it is missing, and resumes its unfinished work. */
 export async function open(options: OpenOptions = {}): Promise<Pawl> {
-  const pawl = new Pawl(await assemble(options));
-  if (options.work ?? true) await pawl.work();
+  checkNames('open', options, [...Object.keys(optionNames), 'work']);
+  const pawl = pawlOf(await asFailure(assemble(options)));
+  if (options.work ?? true) {
+    await pawl.work().catch(async (error: unknown) => {
+      await pawl.close();
+      throw error;
+    });
+  }
   return pawl;
-}
-
-/** Opens a preview of what would be indexed, without a store. It leaves nothing behind. */
-export function openPreview(
-  options: Pick<OpenOptions, 'allowHosts' | 'browser' | 'render' | 'world'> = {},
-): AssembledPreview {
-  return assemblePreview(options);
 }

@@ -25,8 +25,8 @@ await answer<Request>(async ({ warmUp, pages, directory, places }): Promise<Read
   const ingest = async (folder: string): Promise<number> => {
     const count = readdirSync(folder).length;
     const job = await pawl.ingest([folder], { corpus: 'bench' });
-    const { items } = await job.wait();
-    if (items.done !== count) throw new Error(`${items.done} of ${count} pages are done`);
+    const { itemsDone } = await job.wait();
+    if (itemsDone !== count) throw new Error(`${itemsDone} of ${count} pages are done`);
     return count;
   };
   await ingest(warmUp);

@@ -36,8 +36,8 @@ async function ingestSome(pawl: Pawl, first: number, chance: () => number): Prom
     text: paragraphOf(chance),
   }));
   const job = await pawl.ingest(inputs, { corpus: 'bench' });
-  const { items } = await job.wait();
-  if (items.done !== perJob) throw new Error(`${items.done} of ${perJob} documents are done`);
+  const { itemsDone } = await job.wait();
+  if (itemsDone !== perJob) throw new Error(`${itemsDone} of ${perJob} documents are done`);
 }
 
 /** Heap, buffers, the store's cache and Node itself; not the file cache of the system. */

@@ -93,8 +93,8 @@ async function measureStore(directory: string, data: string) {
   const before = await written();
   const usage = await measured(async () => {
     const job = await pawl.ingest([directory], { corpus: 'scale' });
-    const { items } = await job.wait();
-    if (items.done !== pages) throw new Error(`${items.done} of ${pages} pages are done`);
+    const { itemsDone } = await job.wait();
+    if (itemsDone !== pages) throw new Error(`${itemsDone} of ${pages} pages are done`);
   }, postgres.pid);
   const walBytes = (await written()) - before;
   await pawl.close();

@@ -10,7 +10,6 @@ import type { RenderWhen } from '../pipeline/fetch/browser/render.ts';
 import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { BatchProvider } from '../provider/batch/batch-provider.ts';
-import type { PgvectorSetting } from '../store/search/pgvector.ts';
 import type { ProviderSettings } from './adapter/batch-providers.ts';
 import type { BlobSettings } from './adapter/blobs.ts';
 import type { EmbedderSettings, ExtractorOptions } from './adapter/models.ts';
@@ -48,7 +47,7 @@ export interface PawlOptions {
   /** Copies of vectors in Qdrant (which then answers searches) and of entities in Neo4j. */
   readonly sinks?: SinkSettings | undefined;
   /** `auto` (default): Postgres searches vectors if it has pgvector. Or `off`. */
-  readonly pgvector?: PgvectorSetting | undefined;
+  readonly pgvector?: 'auto' | 'off' | undefined;
   /**
    * Called when background work failed and will be retried. During an outage of the store or of
    * another service that all documents need, it is called once.
@@ -60,6 +59,30 @@ export interface PawlOptions {
   /** Changes the pipeline of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
+
+/** The names above, at run time: `open` refuses any other. */
+export const optionNames = {
+  data: true,
+  database: true,
+  workers: true,
+  allowHosts: true,
+  embedder: true,
+  extractor: true,
+  browser: true,
+  render: true,
+  pace: true,
+  batchProviders: true,
+  batchAdapters: true,
+  batchPollMs: true,
+  batchGatherMs: true,
+  blobs: true,
+  sinks: true,
+  pgvector: true,
+  onError: true,
+  onOutage: true,
+  world: true,
+  pipeline: true,
+} satisfies Readonly<Record<keyof PawlOptions, true>>;
 
 /** Options that only the roles of a service and the tests set. */
 export interface AssembleOptions extends PawlOptions {

@@ -3,12 +3,10 @@
 import { Client } from '../client/http.ts';
 import type { BodyOf } from '../contract/contract.ts';
 import type { BatchTask } from '../contract/operation/batch.ts';
-import { readWaiting } from '../engine/batch/waiting.ts';
-import type { Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { BatchTaskState } from '../kernel/lifecycle/batch-task.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import { batchTaskShape } from '../service/view/batch.ts';
+import { sessionOf } from '../library/internal.ts';
 import { type Call, refuseMissing, serviceOf, withPawl } from './command.ts';
 
 export interface BatchPage {
@@ -38,29 +36,7 @@ export async function withBatch<T>(
   const service = serviceOf(call);
   if (service) return use(remoteBatch(new Client(service)));
   if (!makesStore) refuseMissing(call);
-  return withPawl(call, { work: false }, (pawl) => use(localBatch(pawl)));
-}
-
-function localBatch(pawl: Pawl): BatchClient {
-  const show = async (id: string): Promise<BatchTask> =>
-    batchTaskShape(await pawl.batchTask(id), await readWaiting(pawl.store));
-  return {
-    show,
-    output: (id) => pawl.batchOutput(id),
-    submit: async (body) => show(await pawl.submitBatchTask(body)),
-    list: async ({ state, limit = limits.request.pageItemsDefault }) => {
-      const rows = await pawl.batchTasks({ ...(state !== undefined && { state }), limit });
-      const last = rows.length < limit ? undefined : rows.at(-1);
-      const waiting = await readWaiting(pawl.store);
-      const items = rows.map((row) => batchTaskShape(row, waiting));
-      return { items, next_cursor: last ? String(last.id) : null };
-    },
-    cancel: async (id) => {
-      const { key } = await pawl.batchTask(id);
-      await pawl.cancelBatchTask(key);
-      return show(key);
-    },
-  };
+  return withPawl(call, { work: false }, (pawl) => use(sessionOf(pawl).batch));
 }
 
 function remoteBatch(client: Client): BatchClient {

@@ -2,8 +2,8 @@
 
 import type { AnswerOf, QueryOf } from '../contract/contract.ts';
 import type { Document, Event, Job, JobDetail } from '../contract/schema/schema.ts';
-import type { Pawl } from '../index.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import type { Session } from '../library/internal.ts';
 
 export type JobCounts = Pick<
   Job,
@@ -32,10 +32,10 @@ export interface DocumentPage extends AnswerOf<'GET /corpora/:name/documents'> {
   items: (Document & { readonly meta?: unknown })[];
 }
 
-export interface PawlClient extends Pick<Pawl, 'ask' | 'work' | 'isWorkedOn' | 'newestEvent'> {
+export interface PawlClient extends Pick<Session, 'ask' | 'work' | 'isWorkedOn' | 'newestEvent'> {
   /** A job by its id, or by a unique prefix of it. */
   job(id: string): Promise<JobClient>;
-  submit(...args: Parameters<Pawl['submit']>): Promise<JobClient>;
+  submit(...args: Parameters<Session['submit']>): Promise<JobClient>;
   documents(name: string, query: DocumentQuery): Promise<DocumentPage>;
 }
 

@@ -58,7 +58,7 @@ function shortened(text: string): string {
   return text.length > wrongCharactersMax ? `${text.slice(0, wrongCharactersMax)}…` : text;
 }
 
-function saying({ keyword, params, message }: Wrong): string {
+export function saying({ keyword, params, message }: Wrong): string {
   if (keyword === 'boolean') return 'is not a known field';
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return `must be one of ${params.allowedValues.join(', ')}`;

@@ -1,26 +1,30 @@
 /** The options of the library. */
 
 import type { PawlOptions } from '../app/options.ts';
-import type { SearchFilter, SearchMode } from '../search/request.ts';
+import type { BodyOf, QueryOf, RouteName } from '../contract/contract.ts';
+import type * as batch from '../contract/operation/batch.ts';
+import type { NewJob } from '../contract/schema/schema.ts';
 import type { CrawlInput } from '../source/sources.ts';
+import type { Camelize } from './call/camel.ts';
+
+export interface SignalOptions {
+  /**
+   * Rejects the call with the reason of the signal. A change that has begun is still committed as
+   * a whole.
+   */
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface OpenOptions extends PawlOptions {
   /** False: this process only reads and submits, and other processes do the work. */
   readonly work?: boolean | undefined;
 }
 
-export interface IngestOptions {
+/** Fields of a job that sources and arguments of `ingest` replace. */
+type ReplacedByIngest = 'url' | 'urls' | 'documents' | 'crawl' | 'corpusName' | 'webhookUrl';
+
+export interface IngestOptions extends Omit<Camelize<NewJob>, ReplacedByIngest>, SignalOptions {
   readonly corpus: string;
-  /** Indexes documents again even if they have not changed. */
-  readonly force?: boolean | undefined;
-  /** From 0 to 9; higher goes first. */
-  readonly priority?: number | undefined;
-  /** The most that the job may cost; before it would cost more, it is paused. */
-  readonly budgetCents?: number | undefined;
-  /** How long the job may run before its unfinished documents fail; 7 days at most. */
-  readonly maxWallSeconds?: number | undefined;
-  /** `cheap`: the batch lane, where providers take hours and cost less. */
-  readonly lane?: 'now' | 'cheap' | undefined;
   /** Crawls from these addresses, and follows links within the site. */
   readonly crawl?: CrawlInput | undefined;
   /** Follows symbolic links that lead out of a folder. */
@@ -31,11 +35,58 @@ export interface IngestOptions {
   readonly resume?: boolean | undefined;
 }
 
-export interface SearchOptions {
-  readonly topK?: number | undefined;
-  /** Keywords and vectors together by default. */
-  readonly mode?: SearchMode | undefined;
-  readonly filter?: SearchFilter | undefined;
-  /** Adds to each hit the ranks and scores that it got from each list. */
-  readonly explain?: boolean | undefined;
+export interface EstimateOptions extends SignalOptions {
+  readonly corpus: string;
+  readonly crawl?: CrawlInput | undefined;
 }
+
+export interface PreviewOptions extends Pick<PawlOptions, 'allowHosts' | 'browser' | 'render'> {}
+
+export interface ExtractOptions
+  extends SignalOptions,
+    Pick<IngestOptions, 'followLinks' | 'onSkipped'> {
+  /** Adds what was not kept, with the reason. */
+  readonly dropped?: boolean | undefined;
+}
+
+/** The corpus and the query are arguments of `search`. */
+type SearchBody = Omit<Camelize<BodyOf<'POST /search'>>, 'corpusName' | 'query'>;
+export interface SearchOptions extends SearchBody, SignalOptions {}
+export type SearchFilter = NonNullable<SearchOptions['filter']>;
+export type SearchMode = NonNullable<SearchOptions['mode']>;
+
+/** The filter of a list, without the parts that the list takes care of. */
+type Filter<Name extends RouteName> = Omit<
+  Camelize<QueryOf<Name>>,
+  'corpusName' | 'cursor' | 'limit'
+>;
+
+export interface ListOptions extends SignalOptions {
+  /** The most entries that an iteration yields; all if absent. */
+  readonly limit?: number | undefined;
+}
+
+export interface JobFilter extends Filter<'GET /jobs'>, ListOptions {
+  readonly corpus?: string | undefined;
+}
+
+export interface InboxFilter extends Filter<'GET /inbox'>, ListOptions {
+  readonly corpus?: string | undefined;
+}
+
+export interface DocumentFilter extends Filter<'GET /corpora/:name/documents'>, ListOptions {}
+export interface EntityFilter extends Filter<'GET /corpora/:name/entities'>, ListOptions {}
+export interface BatchTaskFilter extends Filter<'GET /batch/tasks'>, ListOptions {}
+export type NewBatchTask = Camelize<batch.NewBatchTask>;
+
+export interface EventOptions extends SignalOptions {
+  /** Only events after this number: the `seq` of the last event seen. */
+  readonly after?: number | undefined;
+}
+
+/** Failed documents: by their ids, by a cause, or all of them; optionally of one corpus. */
+export type Chosen = (
+  | { readonly itemIds: readonly number[] }
+  | { readonly cause: string }
+  | { readonly all: true }
+) & { readonly corpus?: string | undefined };

@@ -1,381 +1,226 @@
-/** A store that is open: ingest into its corpora, search them, and follow its jobs. */
-
-import type { CallerClient } from '../access/caller-client.ts';
-import { listVisibleCorpora } from '../access/visible-corpora.ts';
-import type { Assembled } from '../app/wire.ts';
-import type { Why } from '../contract/schema/schema.ts';
-import { outputOf } from '../engine/batch/commands.ts';
-import { readWaiting } from '../engine/batch/waiting.ts';
-import { checkPriced } from '../engine/command/admission.ts';
-import { type CorpusOrigins, readOrigins } from '../engine/command/origins.ts';
-import { thisProcess } from '../engine/item/liveness.ts';
-import { whyDead } from '../engine/item/rescuer.ts';
-import { Failure } from '../kernel/failure/failure.ts';
-import type { BatchTaskState } from '../kernel/lifecycle/batch-task.ts';
-import type { JobState } from '../kernel/lifecycle/job.ts';
+/** The public object, as calls of the contract on an open session. */
+import type * as schema from '../contract/operation/batch.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import type { Estimate } from '../pipeline/estimate/estimate.ts';
-import type { Hit } from '../search/search.ts';
-import { ProgressBoard } from '../service/view/progress-board.ts';
-import { whyOf } from '../service/view/why.ts';
-import { crawlFrom, expandSources, type SourceInput } from '../source/sources.ts';
-import { type BatchTaskRow, findBatchTasks, listBatchTasks } from '../store/batch/tasks.ts';
-import type { ShareAccess, ShareRow } from '../store/corpus/access.ts';
-import { newestSequence } from '../store/delivery/events.ts';
-import { type CorpusRow, type ListedDocument, listDocuments } from '../store/document/documents.ts';
-import {
-  type DocumentEntity,
-  type EntityRow,
-  entitiesOfGeneration,
-  listEntities,
-  listRelated,
-  type RelatedRow,
-} from '../store/document/entities.ts';
-import { type CauseRow, findJobs, listCauses, listInbox } from '../store/item/inbox.ts';
-import { getItem, type ItemRow } from '../store/item/items.ts';
-import { listWorkers, type WorkerRow } from '../store/item/workers.ts';
-import { getJob, getJobById, type JobRow, listJobs } from '../store/job/jobs.ts';
-import type { NewSource } from '../store/job/submit.ts';
-import { findUnfinished } from './find-resumable-job.ts';
-import { Job, summarize } from './job-handle.ts';
-import { type Ask, localAsk } from './local-ask.ts';
-import type { IngestOptions, SearchOptions } from './options.ts';
-import { callersOf, OwnCorpora, type Spending } from './own-corpora.ts';
+import { camelize } from './call/camel.ts';
+import { listOf } from './call/list.ts';
+import { checkNames } from './call/names.ts';
+import { eventsIn } from './event-views.ts';
+import { checkedSources } from './ingest.ts';
+import { jobHandle } from './job-handle.ts';
+import type { SignalOptions } from './options.ts';
+import type { Session } from './session.ts';
+import type { Pawl } from './surface.ts';
+import type { BatchTask } from './views.ts';
 
-/** Access to the store's folder grants access to everything in it: there is one caller. */
-const caller = 'local';
+type Part<Names extends keyof Pawl> = Pick<Pawl, Names>;
 
-export class Pawl {
-  readonly #assembled: Assembled;
-  readonly #own: OwnCorpora;
-  /** Calls a route of the HTTP API in this process: the same requests and responses. */
-  readonly ask: Ask;
-  readonly #closing = new AbortController();
-  #started: Promise<void> | undefined;
-  #closed: Promise<void> | undefined;
+export function makePawl(session: Session): Pawl {
+  const close = (): Promise<void> => session.close();
+  return {
+    ...ingesting(session),
+    ...searching(session),
+    ...inboxOf(session),
+    ...corporaOf(session),
+    ...documentsOf(session),
+    ...batchTasksOf(session),
+    work: () => session.lifetime.run(() => session.work()),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
 
-  constructor(assembled: Assembled) {
-    this.#assembled = assembled;
-    this.#own = new OwnCorpora(assembled, caller);
-    this.ask = localAsk(assembled);
-  }
+function ingesting(
+  session: Session,
+): Part<'ingest' | 'estimate' | 'job' | 'jobs' | 'events' | 'newestEvent'> {
+  const { calls, lifetime } = session;
+  return {
+    ingest: async (inputs, options) => {
+      const sources = await checkedSources(session, 'ingest', inputs, options);
+      // From here on the signal is ignored: the caller must learn of a job that was accepted.
+      const { row, isResumed } = await lifetime.run(() => session.submit(sources, options));
+      return jobHandle(session, row, isResumed);
+    },
+    estimate: async (inputs, options) => {
+      const sources = await checkedSources(session, 'estimate', inputs, options);
+      return lifetime.run(() => session.estimate(sources, options), options.signal);
+    },
+    job: async (id, options = {}) => {
+      checkNames('job', options, ['signal']);
+      return jobHandle(session, await lifetime.run(() => session.findJob(id), options.signal));
+    },
+    jobs: (given = {}) => calls.list('GET /jobs', { what: 'jobs', given }),
+    events: (options = {}) => eventsIn('events', options, () => session.events.all(options)),
+    newestEvent: async (options = {}) => {
+      checkNames('newestEvent', options, ['signal']);
+      return lifetime.run(() => session.newestEvent(), options.signal);
+    },
+  };
+}
 
-  get store(): Assembled['database'] {
-    return this.#assembled.database;
-  }
+function searching({ calls }: Session): Part<'search' | 'searchResponse' | 'why'> {
+  const searchResponse: Pawl['searchResponse'] = (corpus_name, query, given = {}) =>
+    calls.call('POST /search', { what: 'search', given, fixed: { corpus_name, query } });
+  return {
+    searchResponse,
+    search: async (...asked) => (await searchResponse(...asked)).results,
+    why: (corpus_name, url, given = {}) =>
+      calls.call('GET /why', { what: 'why', given, fixed: { corpus_name, url } }),
+  };
+}
 
-  /** Whether Postgres searches vectors; undefined if the store is not Postgres. */
-  get pgvector(): Assembled['pgvector'] {
-    return this.#assembled.pgvector;
-  }
+function inboxOf({
+  calls,
+}: Session): Part<'inbox' | 'causes' | 'item' | 'retryItems' | 'discardItems'> {
+  return {
+    inbox: (given = {}) => calls.list('GET /inbox', { what: 'inbox', given }),
+    causes: async (given = {}) => {
+      const fixed = { cause: undefined, limit: 1, cursor: undefined };
+      return (await calls.call('GET /inbox', { what: 'causes', given, fixed })).causes;
+    },
+    item: (id, given = {}) =>
+      calls.call('GET /items/:id', { what: 'item', params: { id: String(id) }, given }),
+    retryItems: async (chosen, { signal, ...none } = {}) => {
+      checkNames('retryItems', none, ['signal']);
+      const given = { ...chosen, signal };
+      return (await calls.call('POST /inbox/retry', { what: 'retryItems', given })).retried;
+    },
+    discardItems: async (chosen, { signal, ...none } = {}) => {
+      checkNames('discardItems', none, ['signal']);
+      const given = { ...chosen, signal };
+      return (await calls.call('POST /inbox/discard', { what: 'discardItems', given })).discarded;
+    },
+  };
+}
 
-  /** The interactive imports of this process, one for each caller. */
-  get attempt(): Assembled['attempt'] {
-    return this.#assembled.attempt;
-  }
+type CorpusCalls =
+  | ('corpora' | 'corpus' | 'deleteCorpus' | 'setCorpusBudget' | 'reembed' | 'origins')
+  | ('acceptOrigins' | 'shares' | 'share' | 'unshare');
 
-  /** Starts to process the queue, unless this process already does. */
-  work(): Promise<void> {
-    this.#started ??= this.#assembled.engine.start().then(() => this.#assembled.batch.start());
-    return this.#started;
-  }
+function corporaOf(session: Session): Part<CorpusCalls> {
+  const { calls, lifetime } = session;
+  return {
+    corpora: (given = {}) => calls.list('GET /corpora', { what: 'corpora', given }),
+    corpus: (name, given = {}) =>
+      calls.call('GET /corpora/:name', { what: 'corpus', params: { name }, given }),
+    deleteCorpus: async (name, given = {}) => {
+      const asked = { what: 'deleteCorpus', params: { name }, given };
+      return (await calls.call('DELETE /corpora/:name', asked)).deleted;
+    },
+    setCorpusBudget: (name, budget_cents, given = {}) =>
+      calls.call('POST /corpora/:name/budget', {
+        what: 'setCorpusBudget',
+        params: { name },
+        given,
+        fixed: { budget_cents },
+      }),
+    reembed: async (name, given = {}) => {
+      const asked = { what: 'reembed', params: { name }, given };
+      const { jobId } = await calls.call('POST /corpora/:name/reembed', asked);
+      if (jobId === null) return undefined;
+      return jobHandle(session, await lifetime.run(() => session.findJob(jobId)));
+    },
+    origins: (name, given = {}) =>
+      calls.call('GET /corpora/:name/origins', { what: 'origins', params: { name }, given }),
+    acceptOrigins: (name, given = {}) =>
+      calls.call('POST /corpora/:name/origins', { what: 'acceptOrigins', params: { name }, given }),
+    shares: async (name, given = {}) => {
+      const asked = { what: 'shares', params: { name }, given };
+      return (await calls.call('GET /corpora/:name/shares', asked)).items;
+    },
+    share: (name, caller, { access = 'read', ...given } = {}) =>
+      calls.call('PUT /corpora/:name/shares/:caller', {
+        what: 'share',
+        params: { name, caller },
+        given: { access, ...given },
+      }),
+    unshare: async (name, caller, given = {}) => {
+      const asked = { what: 'unshare', params: { name, caller }, given };
+      return (await calls.call('DELETE /corpora/:name/shares/:caller', asked)).removed;
+    },
+  };
+}
 
-  /** Accepts the sources as one job. When this resolves, the job is on disk. */
-  async ingest(inputs: readonly SourceInput[], options: IngestOptions): Promise<Job> {
-    return this.submit(await expandSources(inputs, options), options);
-  }
+type DocumentCalls =
+  | ('documents' | 'document' | 'deleteDocument' | 'chunks')
+  | ('entities' | 'related' | 'documentEntities');
 
-  /** The same for sources that `expandSources` has returned. */
-  async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { force = false, priority, budgetCents, lane, maxWallSeconds } = options;
-    if (budgetCents !== undefined) checkPriced(this.#assembled);
-    const crawl = options.crawl && crawlFrom(sources, options.crawl);
-    const { name: corpus } = await this.#assembled.corpora.target(caller, options.corpus);
-    const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
-    const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
-    if (same) return this.#jobOf(same, true);
-    const { commands } = this.#assembled.engine;
-    const chosen = { force, priority, budgetCents, lane, maxWallSeconds };
-    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, ...chosen });
-    const row = await getJob(this.store, jobKey);
-    if (!row) throw new Failure('job_unknown', `there is no job ${jobKey}`);
-    return this.#jobOf(row);
-  }
+function documentsOf({ calls }: Session): Part<DocumentCalls> {
+  const whole = { pageMax: limits.request.entitiesMax, isWhole: true };
+  return {
+    documents: (name, given = {}) =>
+      calls.list('GET /corpora/:name/documents', { what: 'documents', params: { name }, given }),
+    document: (id, given = {}) =>
+      calls.call('GET /documents/:id', { what: 'document', params: { id }, given }),
+    deleteDocument: async (id, given = {}) => {
+      await calls.call('DELETE /documents/:id', { what: 'deleteDocument', params: { id }, given });
+    },
+    chunks: (id, given = {}) =>
+      calls.list('GET /documents/:id/chunks', { what: 'chunks', params: { id }, given }),
+    entities: (name, given = {}) => {
+      const asked = { what: 'entities', params: { name }, given };
+      return calls.list('GET /corpora/:name/entities', asked, whole);
+    },
+    related: (name, entity, given = {}) => {
+      const asked = { what: 'related', params: { name, entity }, given };
+      return calls.list('GET /corpora/:name/entities/:entity', asked, whole);
+    },
+    documentEntities: (id, given = {}) => {
+      const asked = { what: 'documentEntities', params: { id }, given };
+      return calls.list('GET /documents/:id/entities', asked, whole);
+    },
+  };
+}
 
-  async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {
-    return this.#assembled.searcher.search({
-      ...options,
-      ...(await this.#own.place(corpus)),
-      query,
-    });
-  }
+type BatchCalls =
+  | ('submitBatchTask' | 'batchTasks' | 'batchTask' | 'batchOutput')
+  | 'cancelBatchTask';
 
-  /** Why a document is in the results or not; with a query, also its best passage. */
-  async why(corpus: string, url: string, query?: string): Promise<Why> {
-    const { database, lifecycle, searcher } = this.#assembled;
-    const { name } = await this.corpus(corpus);
-    const looking = { database, lifecycle, searcher, progress: new ProgressBoard() };
-    return whyOf(looking, { ...(await this.#own.place(corpus)), name, url, query });
-  }
+function batchTasksOf({ batch, calls, lifetime }: Session): Part<BatchCalls> {
+  const one = async (
+    what: string,
+    options: SignalOptions,
+    ask: () => Promise<schema.BatchTask>,
+  ): Promise<BatchTask> => {
+    checkNames(what, options, ['signal']);
+    const [{ BatchTask: described }, task] = await Promise.all([
+      import('../contract/operation/batch.ts'),
+      lifetime.run(ask, options.signal),
+    ]);
+    return camelize(described, task);
+  };
+  return {
+    submitBatchTask: async (given, options = {}) => {
+      const { NewBatchTask: described } = await import('../contract/operation/batch.ts');
+      const body = await calls.read(described, { what: 'submitBatchTask', given });
+      return one('submitBatchTask', options, () => batch.submit(body));
+    },
+    batchTasks: ({ limit, signal, ...given } = {}) =>
+      listOf(
+        async (page, aborting) => {
+          const { batch: routes } = await import('../contract/operation/batch.ts');
+          const { query, answer } = routes['GET /batch/tasks'];
+          const own = ['limit', 'signal'];
+          const asked = await calls.read(query, {
+            what: 'batchTasks',
+            given,
+            fixed: { ...page },
+            own,
+          });
+          return camelize(answer, await lifetime.run(() => batch.list(asked), aborting));
+        },
+        { limit, signal },
+      ),
+    batchTask: (id, options = {}) => one('batchTask', options, () => batch.show(id)),
+    batchOutput: async (id, options = {}) => {
+      checkNames('batchOutput', options, ['signal']);
+      return piecesOf(await lifetime.run(() => batch.output(id), options.signal));
+    },
+    cancelBatchTask: (id, options = {}) => one('cancelBatchTask', options, () => batch.cancel(id)),
+  };
+}
 
-  /** The number of the newest event. */
-  newestEvent(): Promise<number> {
-    return newestSequence(this.store);
-  }
-
-  /** A job by its id, or by a unique prefix of it. */
-  async job(id: string): Promise<Job> {
-    const [row, other] = await findJobs(this.store, caller, id);
-    if (row && (!other || row.key === id)) return this.#jobOf(row);
-    if (other) throw new Failure('job_unknown', `more than one job begins with ${id}`);
-    throw new Failure('job_unknown', `there is no job ${id}`);
-  }
-
-  /** Jobs, newest first. */
-  async jobs(filter: { corpus?: string; state?: JobState; limit?: number } = {}) {
-    const limit = filter.limit ?? limits.request.pageItemsDefault;
-    const corpus = await this.#own.fullName(filter.corpus);
-    const rows = await listJobs(this.store, { ...filter, corpus, caller, limit });
-    return summarize(this.store, rows);
-  }
-
-  /** Corpora in pages, ordered by name; `after` is the last name of the previous page. */
-  corpora(page: { after?: string; limit?: number } = {}): Promise<CorpusRow[]> {
-    const { after = '', limit = limits.request.pageItemsMax } = page;
-    return listVisibleCorpora(this.#assembled, caller, { after, limit });
-  }
-
-  async corpus(name: string): Promise<CorpusRow> {
-    return this.#own.row(name);
-  }
-
-  /** The spending of a corpus (or of all of them), its model and its budget. */
-  async spending(name?: string): Promise<Spending> {
-    return this.#own.spending(name);
-  }
-
-  /** Sets the total budget of a corpus; null removes it. */
-  async setCorpusBudget(name: string, budgetCents: number | null): Promise<void> {
-    if (budgetCents !== null) checkPriced(this.#assembled);
-    const { commands } = this.#assembled.engine;
-    const { name: corpus } = await this.#assembled.corpora.find(caller, name, 'write');
-    return commands.setCorpusBudget({ caller, corpus, budgetCents });
-  }
-
-  /**
-   * Re-embeds a corpus with the configured model. Searches use the old model until every document
-   * has been embedded. Returns undefined if the corpus has no documents.
-   */
-  async reembed(
-    name: string,
-    options: { budgetCents?: number | undefined } = {},
-  ): Promise<Job | undefined> {
-    const { engine, embedder } = this.#assembled;
-    const { name: corpus } = await this.#assembled.corpora.find(caller, name, 'own');
-    if (options.budgetCents !== undefined) checkPriced({ embedder });
-    const { model, origin } = embedder;
-    const jobKey = await engine.commands.reembed({ caller, corpus, model, origin, ...options });
-    return jobKey === undefined ? undefined : this.job(jobKey);
-  }
-
-  /** Where text of a corpus is sent, and where this process would send it. */
-  origins(corpus: string): Promise<CorpusOrigins> {
-    return readOrigins(this.store, { caller, corpus }, this.#assembled.origins);
-  }
-
-  /** Accepts that text of the corpus is sent to the addresses configured in this process. */
-  acceptOrigins(corpus: string): Promise<CorpusOrigins> {
-    const { engine, origins } = this.#assembled;
-    return engine.commands.acceptOrigins({ caller, corpus }, origins);
-  }
-
-  /** Estimates the cost of an ingestion. Nothing is paid or stored. */
-  async estimate(
-    inputs: readonly (SourceInput | NewSource)[],
-    { corpus: name, crawl }: Pick<IngestOptions, 'corpus' | 'crawl'>,
-  ): Promise<Estimate> {
-    const { name: corpus } = await this.#assembled.corpora.target(caller, name);
-    const sources: NewSource[] = [];
-    for (const input of inputs) {
-      const isReady = typeof input !== 'string' && 'kind' in input;
-      sources.push(...(isReady ? [input] : await expandSources([input])));
-    }
-    const crawlPagesMax = crawl && crawlFrom(sources, crawl).pagesMax;
-    return this.#assembled.estimate({ caller, corpus, sources, crawlPagesMax });
-  }
-
-  /** Documents of a corpus in pages; `after` is the last id of the previous page. */
-  async documents(
-    corpus: string,
-    page: { after?: string; limit?: number; partlyRead?: boolean } = {},
-  ): Promise<ListedDocument[]> {
-    const { after = '', limit = limits.request.pageItemsMax, partlyRead } = page;
-    const place = await this.#own.place(corpus);
-    return listDocuments(this.store, { ...place, after, limit, partlyRead });
-  }
-
-  /** Entities of a corpus, most mentions first. */
-  async entities(
-    corpus: string,
-    filter: { kind?: string; limit?: number } = {},
-  ): Promise<EntityRow[]> {
-    const { kind, limit = limits.request.pageItemsDefault } = filter;
-    return listEntities(this.store, { ...(await this.#own.place(corpus)), kind, limit });
-  }
-
-  /** Entities of one document, with their positions in its text. */
-  async documentEntities(
-    id: string,
-    filter: { kind?: string; limit?: number } = {},
-  ): Promise<DocumentEntity[]> {
-    const { kind, limit = limits.request.pageItemsMax } = filter;
-    const row = await this.#own.document(id, 'read');
-    return entitiesOfGeneration(this.store, row.generation_id, { kind, limit });
-  }
-
-  /** Entities that share passages with an entity. */
-  async related(
-    corpus: string,
-    name: string,
-    filter: { limit?: number } = {},
-  ): Promise<RelatedRow[]> {
-    const { limit = limits.request.pageItemsDefault } = filter;
-    return listRelated(this.store, { ...(await this.#own.place(corpus)), name, limit });
-  }
-
-  /** The live worker processes of this store. */
-  async workers(): Promise<WorkerRow[]> {
-    const workers = await listWorkers(this.store);
-    const liveness = thisProcess();
-    return workers.filter((worker) => !whyDead(worker, liveness, this.store.now()));
-  }
-
-  /** Whether any process works on this store now. */
-  async isWorkedOn(): Promise<boolean> {
-    return (await this.workers()).length > 0;
-  }
-
-  async deleteDocument(id: string): Promise<void> {
-    const row = await this.#own.document(id, 'write');
-    return this.#assembled.engine.commands.deleteDocument(row.caller, id);
-  }
-
-  /** Deletes a corpus with its documents. Returns the number of deleted documents. */
-  async deleteCorpus(name: string): Promise<number> {
-    return this.#own.delete(name);
-  }
-
-  /** The callers that a corpus is shared with. */
-  shares(name: string): Promise<ShareRow[]> {
-    return this.#own.shares(name);
-  }
-
-  /** Lets another caller (by id or name) read a corpus, or read and write it. */
-  share(name: string, guest: string, access: ShareAccess = 'read'): Promise<void> {
-    return this.#own.share(name, guest, access);
-  }
-
-  /** Returns false if the corpus was not shared with this caller. */
-  unshare(name: string, guest: string): Promise<boolean> {
-    return this.#own.unshare(name, guest);
-  }
-
-  /** The callers of this store, with their keys and moves. */
-  get callers(): CallerClient {
-    return callersOf(this.#assembled);
-  }
-
-  async causes(corpus?: string): Promise<CauseRow[]> {
-    return listCauses(this.store, { caller, corpus: await this.#own.fullName(corpus) });
-  }
-
-  /** Failed items in pages; `after` is the last id of the previous page. */
-  async inbox(
-    filter: { cause?: string; corpus?: string; after?: number; limit?: number } = {},
-  ): Promise<ItemRow[]> {
-    const { cause: code, after = 0, limit = limits.request.pageItemsMax } = filter;
-    const corpus = await this.#own.fullName(filter.corpus);
-    return listInbox(this.store, { caller, code, corpus, after, limit });
-  }
-
-  async item(id: number): Promise<ItemRow> {
-    const row = await getItem(this.store, id, caller);
-    if (row) return row;
-    throw new Failure('item_unknown', `there is no item ${id}`);
-  }
-
-  /** The job of an item. */
-  async jobOf(item: ItemRow): Promise<Job> {
-    const row = await getJobById(this.store, item.job_id);
-    if (row) return this.#jobOf(row);
-    throw new Failure('job_unknown', `there is no job of item ${item.id}`);
-  }
-
-  /** Accepts a batch task. When this resolves, it is on disk; it is sent to the provider later. */
-  async submitBatchTask(body: unknown): Promise<string> {
-    return (await this.#assembled.batch.commands.submit(caller, body)).key;
-  }
-
-  /** Batch tasks, newest first. */
-  batchTasks(
-    filter: { state?: BatchTaskState; before?: number; limit?: number } = {},
-  ): Promise<BatchTaskRow[]> {
-    const { limit = limits.request.pageItemsDefault } = filter;
-    return listBatchTasks(this.store, { ...filter, caller, limit });
-  }
-
-  /** A batch task by its id, or by a unique prefix of it. */
-  async batchTask(id: string): Promise<BatchTaskRow> {
-    const [row, other] = await findBatchTasks(this.store, caller, id);
-    if (row && !other) return row;
-    const message = other ? `more than one batch task begins with ${id}` : undefined;
-    throw new Failure('batch_task_unknown', message ?? `there is no batch task ${id}`);
-  }
-
-  /** Why a batch task waits longer than usual; null if it does not. */
-  async batchTaskWaiting(row: BatchTaskRow): Promise<string | null> {
-    return (await readWaiting(this.store))(row);
-  }
-
-  /** The merged results of a batch task, as JSON bytes in parts. */
-  async batchOutput(id: string): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]> {
-    return outputOf(await this.batchTask(id), this.#assembled.blobs);
-  }
-
-  /** Cancels a batch task here immediately, and at its provider as soon as it is reachable. */
-  cancelBatchTask(id: string): Promise<void> {
-    return this.#assembled.batch.commands.cancel(caller, id);
-  }
-
-  retryItems(ids: readonly number[]): Promise<number> {
-    return this.#assembled.engine.commands.retryItems(caller, ids);
-  }
-
-  discardItems(ids: readonly number[]): Promise<number> {
-    return this.#assembled.engine.commands.discardItems(caller, ids);
-  }
-
-  /** Returns unfinished items to the queue, so that the next process resumes them immediately. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    const { engine, attempt } = this.#assembled;
-    await attempt.close();
-    // A failed start was reported by `work()`. What it did start must still be stopped.
-    await this.#started?.catch(() => undefined);
-    await this.#assembled.batch.stop();
-    if (this.#started) await engine.stop();
-    else await engine.relay.close();
-    await this.#assembled.close();
-  }
-
-  #jobOf(row: JobRow, isResumed = false): Job {
-    const { commands, relay } = this.#assembled.engine;
-    const closing = this.#closing.signal;
-    return new Job(row, { caller, store: this.store, commands, relay, closing, isResumed });
-  }
+async function* piecesOf(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* pieces;
 }

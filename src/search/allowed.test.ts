@@ -4,6 +4,7 @@ import { turnsDuring } from '../../test/support/measure.ts';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
 import { open, type SourceInput } from '../index.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { sessionOf } from '../library/internal.ts';
 import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
 import type { Nearest, VectorSink } from '../sink/sink.ts';
 import { writeSinkPlace } from '../store/delivery/sinks.ts';
@@ -32,10 +33,10 @@ async function setup(t: Cleanup, replacement: SourceInput) {
   await ingest(heron(1));
   await ingest({ id: 'owl', title: 'Owl', text: 'The owl sleeps in the barn.' });
   let isReplaced = false;
-  const database: Database = Object.create(pawl.store);
+  const database: Database = Object.create(sessionOf(pawl).store);
   Object.assign(database, {
     run: async (...asked: Parameters<Database['run']>) => {
-      const rows = await pawl.store.run(...asked);
+      const rows = await sessionOf(pawl).store.run(...asked);
       const isFilter = asked[0].text.includes('documents.id AS document_id');
       if (isFilter && !isReplaced) {
         isReplaced = true;
@@ -43,8 +44,8 @@ async function setup(t: Cleanup, replacement: SourceInput) {
       }
       return rows;
     },
-    now: () => pawl.store.now(),
-    dialect: pawl.store.dialect,
+    now: () => sessionOf(pawl).store.now(),
+    dialect: sessionOf(pawl).store.dialect,
   });
   const searcher = new Searcher({ database, embedder: staticEmbedder() });
   // So that the copy in memory only has to follow.
@@ -87,7 +88,7 @@ describe('a search with a filter under which a document is replaced', () => {
 
   test('sees the new generation in a sink that has forgotten the old one', async (t) => {
     const { pawl, ingest } = await setup(t, heron(1));
-    const database = pawl.store;
+    const database = sessionOf(pawl).store;
     let asked = 0;
     const nearest = async ({ within }: Nearest) => {
       asked += 1;
@@ -124,7 +125,7 @@ test('a filter by heading yields to the event loop and covers all documents', as
   const filter = toPassageFilter({ heading: 'habits' });
   assert.ok(filter);
   const turns = await turnsDuring(async () => {
-    const allowed = await readAllowed(pawl.store, { caller, corpus, filter });
+    const allowed = await readAllowed(sessionOf(pawl).store, { caller, corpus, filter });
     assert.equal(allowed.documents.size, count);
   });
   assert.ok(turns >= 2, `${turns} turns`);

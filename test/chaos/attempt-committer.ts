@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { realWorld } from '../../src/app/world.ts';
 import { open } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
 
 export type CommitterMessage = 'committing' | 'committed';
@@ -20,7 +21,7 @@ const { values } = parseArgs({
 });
 const hook = values.failpoint === undefined ? undefined : failpointHook(values.failpoint);
 const pawl = await open({ data: values.data, work: false, world: realWorld(hook) });
-const { attempt } = pawl;
+const { attempt } = sessionOf(pawl);
 const tell = (message: CommitterMessage): void => void process.send?.(message);
 attempt.listen((news) => {
   if (news.kind === 'attempt' && news.view.phase === 'atomic_text_commit') tell('committing');

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import type { sql } from '../../src/store/driver/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 import type { CommitterMessage } from './attempt-committer.ts';
@@ -145,7 +146,9 @@ async function countRows(pawl: Pawl, corpus: string): Promise<Rows> {
   };
   const found = Object.entries(counts).map(async ([name, from]): Promise<[string, number]> => {
     const statement = { text: `SELECT COUNT(*) AS count FROM ${from}` };
-    const [row] = await pawl.store.run(statement as ReturnType<typeof sql<{ count: number }>>);
+    const [row] = await sessionOf(pawl).store.run(
+      statement as ReturnType<typeof sql<{ count: number }>>,
+    );
     return [name, Number(row?.count)];
   });
   return Object.fromEntries(await Promise.all(found));

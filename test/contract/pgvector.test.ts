@@ -7,6 +7,7 @@ import { PgvectorMaintenance } from '../../src/engine/pgvector-maintenance.ts';
 import { open, type Pawl } from '../../src/index.ts';
 import { item } from '../../src/kernel/lifecycle/item.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { fromSignedBytes, toSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
 import { Mirror, type MirrorSearch } from '../../src/search/vector/mirror.ts';
 import { PointIndex } from '../../src/search/vector/point-index.ts';
@@ -123,7 +124,7 @@ describe('pgvector', () => {
     await ask(url, 'CREATE ROLE guest LOGIN; GRANT ALL ON SCHEMA public TO guest');
     const guest = url.replace('//pawl@', '//guest@');
     const pawl = await openStore(t, guest);
-    assert.equal(pawl.pgvector?.isUsed, false);
+    assert.equal(sessionOf(pawl).pgvector?.isUsed, false);
     const job = await pawl.ingest([{ id: 'a', text: 'A walrus lies on the ice.' }], { corpus });
     await job.wait();
     const [hit] = await pawl.search(corpus, 'walrus', { mode: 'vector' });
@@ -138,7 +139,7 @@ describe('pgvector', () => {
   test('is not used if the server has none', { skip: whyNot }, async (t) => {
     const url = await postgres.createDatabase();
     const pawl = await openStore(t, url);
-    assert.equal(pawl.pgvector?.isUsed, false);
+    assert.equal(sessionOf(pawl).pgvector?.isUsed, false);
     await (await pawl.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
     assert.equal((await pawl.search(corpus, 'walrus', { mode: 'vector' })).length, 1);
     const finding = await askDoctor(t, url);
@@ -301,12 +302,12 @@ describe('pgvector', () => {
     test(`that is ${what} stops nothing after the next start`, { skip }, async (t) => {
       const url = await postgres.createDatabase();
       const first = await openStore(t, url);
-      assert.equal(first.pgvector?.isUsed, true);
+      assert.equal(sessionOf(first).pgvector?.isUsed, true);
       await (await first.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
       await first.close();
       await ask(url, loss);
       const second = await openStore(t, url);
-      assert.equal(second.pgvector?.isUsed, what === 'dropped');
+      assert.equal(sessionOf(second).pgvector?.isUsed, what === 'dropped');
       const job = await second.ingest([{ id: 'b', text: 'A lantern in the rain.' }], { corpus });
       assert.equal((await job.wait()).state, 'succeeded');
       const hits = await second.search(corpus, 'walrus', { mode: 'vector', topK: 10 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { open, type Pawl, type SourceInput } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import type { SearchFilter } from '../../src/search/request.ts';
 import { type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
@@ -49,7 +50,7 @@ async function setup(t: Cleanup, name: StoreName): Promise<Pawl> {
   const pgvector = name === 'pgvector' ? 'auto' : 'off';
   const pawl = await open({ data: temporaryDirectory(t), database, pgvector });
   t.after(() => pawl.close());
-  assert.equal(pawl.pgvector?.isUsed ?? false, name === 'pgvector');
+  assert.equal(sessionOf(pawl).pgvector?.isUsed ?? false, name === 'pgvector');
   await (await pawl.ingest(documents, { corpus })).wait();
   return pawl;
 }

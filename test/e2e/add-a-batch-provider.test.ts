@@ -41,7 +41,8 @@ test('a batch provider can be added from outside', async (t) => {
   });
   t.after(() => pawl.close());
   const urls = ['https://a.example/one', 'https://a.example/two'];
-  const id = await pawl.submitBatchTask({ task_type: 'summary', provider: 'ACME', urls });
+  const asked = { taskType: 'summary', provider: 'ACME', urls };
+  const { taskId: id } = await pawl.submitBatchTask(asked);
   const task = await until(
     async () => {
       const row = await pawl.batchTask(id);
@@ -49,9 +50,9 @@ test('a batch provider can be added from outside', async (t) => {
     },
     { what: 'the task to be completed' },
   );
-  const { jobs } = JSON.parse(task.provider_state ?? '{}');
+  const { jobs } = task.providerState as { jobs: [{ result: { summary: string }[] }] };
   assert.deepEqual(
-    jobs[0].result.map(({ summary }: { summary: string }) => summary),
+    jobs[0].result.map(({ summary }) => summary),
     urls.map((url) => `short: ${url}`),
   );
   await pawl.close();

@@ -63,9 +63,9 @@ describe('an added step', () => {
     }
     assert.ok(steps.includes('summarized'), `steps: ${steps.join(', ')}`);
     assert.ok(steps.indexOf('summarized') < steps.indexOf('persisted'));
-    const [item] = await job.items();
+    const [item] = await job.items().all();
     assert.equal(item?.step, 'done');
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
+    assert.equal(summaries.get(item?.itemId ?? 0), 'The cat is fine.');
     assert.equal((await pawl.search('post', 'regards', { mode: 'keyword' })).length, 1);
   });
 
@@ -132,8 +132,8 @@ describe('an added step', () => {
     t.after(() => after.close());
     const job = await after.job(id);
     assert.equal((await job.wait()).state, 'succeeded');
-    const [item] = await job.items();
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
+    const [item] = await job.items().all();
+    assert.equal(summaries.get(item?.itemId ?? 0), 'The cat is fine.');
     assert.equal(readFileSync(file, 'utf8'), letter.text);
   });
 });
@@ -156,8 +156,8 @@ describe('a failing added step', () => {
       for await (const event of job.events()) {
         if (event.kind === expected && event.step === 'summarized') break;
       }
-      const [item] = await job.items();
-      assert.equal(item?.waits_on, expected === 'retry_scheduled' ? 'time' : null);
+      const [item] = await job.items().all();
+      assert.equal(item?.waitsOn, expected === 'retry_scheduled' ? 'time' : null);
       assert.equal(item?.step, expected === 'retry_scheduled' ? 'entity_extracted' : 'failed');
     });
   }

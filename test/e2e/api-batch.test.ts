@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Client } from '../../src/client/http.ts';
 import type { BatchTask } from '../../src/contract/operation/batch.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
@@ -134,7 +135,7 @@ describe('a running service', () => {
     assert.equal(await figure('pawl_batch_tasks{status="PENDING"}'), 1);
     assert.equal(await figure('pawl_batch_tasks{status="COMPLETED"}'), 0);
     assert.equal(await figure('pawl_batch_poll_errors'), 0);
-    await bench.service.pawl.store.write((transaction) =>
+    await sessionOf(bench.service.pawl).store.write((transaction) =>
       transaction.run({
         text: 'UPDATE batch_tasks SET created_at = created_at - 60000, poll_errors = 2',
       }),

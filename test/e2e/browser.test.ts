@@ -45,8 +45,8 @@ describe('a site whose text is created by scripts', () => {
   test('is crawled and found with a configured browser', async (t) => {
     const { pawl, server } = await setup(t, { browser: 'auto' });
     const job = await pawl.ingest([server.origin], { corpus: 'app', crawl: { depth: 2 } });
-    const { state, items } = await job.wait();
-    assert.deepEqual([state, items.done, items.failed], ['succeeded', 3, 0]);
+    const { state, itemsDone, itemsFailed } = await job.wait();
+    assert.deepEqual([state, itemsDone, itemsFailed], ['succeeded', 3, 0]);
     const [hit] = await pawl.search('app', 'when does the quince ripen');
     assert.equal(hit?.sourceUrl, `${server.origin}/quince`);
     const fetched = [];
@@ -63,7 +63,7 @@ describe('a site whose text is created by scripts', () => {
     const job = await pawl.ingest([server.origin], { corpus: 'app' });
     await job.wait();
     assert.deepEqual(
-      (await job.causes()).map(({ code }) => code),
+      (await job.summary()).causes.map(({ cause }) => cause),
       ['no_usable_content'],
     );
     assert.equal(server.asked.includes('/app.js'), false);
@@ -75,7 +75,7 @@ describe('a site whose text is created by scripts', () => {
     const job = await pawl.ingest([server.origin], { corpus: 'app' });
     await job.wait();
     assert.deepEqual(
-      (await job.causes()).map(({ code }) => code),
+      (await job.summary()).causes.map(({ cause }) => cause),
       ['no_usable_content'],
     );
     assert.ok(server.asked.includes('/app.js'));

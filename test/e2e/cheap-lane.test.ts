@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { fromSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
 import { countWithoutCause } from '../../src/store/item/items.ts';
 import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
@@ -42,22 +43,22 @@ describe('the cheap lane', () => {
     };
     const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
     await until(() => server.batches.size > 0, { what: 'the batch' });
-    const waiting = await pawl.store.run<{ waits_on: string; worker: string | null }>({
+    const waiting = await sessionOf(pawl).store.run<{ waits_on: string; worker: string | null }>({
       text: 'SELECT waits_on, worker FROM items',
     });
     assert.deepEqual(new Set(waiting.map((row) => row.waits_on)), new Set(['task']));
     assert.deepEqual(new Set(waiting.map((row) => row.worker)), new Set([null]));
-    assert.equal(await countWithoutCause(pawl.store), 0);
+    assert.equal(await countWithoutCause(sessionOf(pawl).store), 0);
     await until(async () => (await job.summary()).state === 'succeeded', {
       what: 'the job to end',
     });
-    const named = await pawl.entities('notes', { kind: 'person' });
+    const named = await pawl.entities('notes', { kind: 'person' }).all();
     assert.deepEqual(named.map(({ name }) => name).sort(), ['Ada', 'Grace', 'Joan']);
     assert.equal(server.batches.size, 1);
     assert.equal(server.server.count(/chat\/completions/), 0);
     const { tokens } = await job.summary();
     assert.deepEqual(tokens, { in: 300, out: 60 });
-    const left = await pawl.store.run({ text: 'SELECT id FROM batch_lines' });
+    const left = await sessionOf(pawl).store.run({ text: 'SELECT id FROM batch_lines' });
     assert.equal(left.length, 0);
     await pawl.close();
   });
@@ -72,11 +73,11 @@ describe('the cheap lane', () => {
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
     });
-    const { items, partial } = await job.summary();
-    assert.deepEqual([items.done, items.failed, partial], [1, 1, true]);
-    const [failed] = await pawl.inbox();
-    assert.match(failed?.error ?? '', /blocked/);
-    assert.match(failed?.error ?? '', /provider_rejected/);
+    const { itemsDone, itemsFailed, partial } = await job.summary();
+    assert.deepEqual([itemsDone, itemsFailed, partial], [1, 1, true]);
+    const [failed] = await pawl.inbox().all();
+    assert.match(failed?.error?.message ?? '', /blocked/);
+    assert.equal(failed?.error?.code, 'provider_rejected');
     await pawl.close();
   });
 
@@ -94,8 +95,8 @@ describe('the cheap lane', () => {
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
     });
-    const { items } = await job.summary();
-    assert.deepEqual([items.done, items.failed], [2, 1]);
+    const { itemsDone, itemsFailed } = await job.summary();
+    assert.deepEqual([itemsDone, itemsFailed], [2, 1]);
     // The first with all three, then two halves of the rest.
     assert.equal(server.batches.size, 3);
     await pawl.close();
@@ -117,7 +118,7 @@ describe('the cheap lane', () => {
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
     });
-    const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
+    const vectors = await sessionOf(pawl).store.run<{ model: string; vector: Uint8Array }>({
       text: 'SELECT model, vector FROM vectors',
     });
     const shares = (vector: Uint8Array) =>
@@ -129,7 +130,7 @@ describe('the cheap lane', () => {
     const { state, costCents } = await job.summary();
     assert.deepEqual([state, costCents], ['succeeded', 200]);
     const normal: unknown[] = [];
-    for await (const { kind, step, detail } of job.history({ after: 0, until: 10_000 })) {
+    for await (const { kind, step, detail } of job.history()) {
       if (kind === 'step_completed' && step === 'embedded') normal.push(detail?.normal_cost_cents);
     }
     assert.deepEqual(normal, [200, 200]);

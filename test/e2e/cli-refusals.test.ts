@@ -111,8 +111,8 @@ async function assertRefused(place: CommandRunner, refusal: Refusal): Promise<vo
   const data = join(place.folder, '.pawl');
   if (!existsSync(data)) return;
   const pawl = await open({ data, work: false });
-  const jobs = await pawl.jobs();
-  const corpora = await pawl.corpora();
+  const jobs = await pawl.jobs().all();
+  const corpora = await pawl.corpora().all();
   await pawl.close();
   assert.deepEqual({ jobs, corpora }, { jobs: [], corpora: [] });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type OpenOptions, open } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { migrations } from '../../src/store/driver/migrate.ts';
 import { sql } from '../../src/store/driver/statement.ts';
@@ -59,7 +60,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const { options } = await setup(t);
       const pawl = await open({ ...options, work: false });
       t.after(() => pawl.close());
-      const [row] = await pawl.store.run(version);
+      const [row] = await sessionOf(pawl).store.run(version);
       assert.equal(row?.version, migrations.at(-1)?.version);
       const stateOf = async (id: string) => (await (await pawl.job(id)).summary()).state;
       assert.equal(await stateOf(had.done), 'succeeded');
@@ -69,12 +70,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       assert.equal(await stateOf(had.queued), 'queued');
       assert.equal(await stateOf(had.canceled), 'canceled');
       assert.equal((await pawl.batchTask(had.task)).state, 'pending');
-      const inbox = await pawl.inbox();
+      const inbox = await pawl.inbox().all();
       assert.deepEqual(
-        inbox.map(({ id }) => id),
+        inbox.map(({ itemId }) => itemId),
         had.inbox,
       );
-      assert.equal(await countWithoutCause(pawl.store), 0);
+      assert.equal(await countWithoutCause(sessionOf(pawl).store), 0);
     });
 
     test('continues where it was, and the doctor finds nothing', async (t) => {
@@ -89,13 +90,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const canceled = await pawl.job(had.canceled);
         assert.equal(await canceled.retry(), 1);
         assert.equal((await canceled.wait()).state, 'succeeded');
-        await pawl.retryItems(had.inbox);
+        await pawl.retryItems({ itemIds: had.inbox });
         assert.equal((await (await pawl.job(had.failed)).wait()).state, 'failed');
         const isCompleted = async () => (await pawl.batchTask(had.task)).state === 'completed';
         await until(isCompleted, { what: 'the batch task to be completed' });
         const [hit] = await pawl.search('handbook', 'which bird sleeps while it flies');
         assert.match(hit?.text ?? '', /common swift/);
-        assert.equal(await countWithoutCause(pawl.store), 0);
+        assert.equal(await countWithoutCause(sessionOf(pawl).store), 0);
       } finally {
         await pawl.close();
       }

@@ -71,8 +71,8 @@ describe('with a model as extractor', () => {
     const job = await pawl.ingest([{ id: 'ada', text }], { corpus: 'notes' });
     const events = [];
     for await (const event of job.events()) events.push(event);
-    const [document] = await pawl.documents('notes');
-    const found = await pawl.documentEntities(document?.id ?? '');
+    const [document] = await pawl.documents('notes').all();
+    const found = await pawl.documentEntities(document?.documentId ?? '').all();
     assert.deepEqual(
       found.map(({ name, places }) => [name, places.map((at) => text.slice(at.start, at.end))]),
       [['Ada Lovelace', ['Ada Lovelace', 'Lovelace']]],
@@ -90,7 +90,7 @@ describe('with a model as extractor', () => {
     const before = server.calls.length;
     const job = await pawl.ingest([{ id: 'ada', text }], { corpus: 'notes' });
     await job.wait();
-    const causes = (await job.causes()).map(({ code, count }) => [code, count]);
+    const causes = (await job.summary()).causes.map(({ cause, count }) => [cause, count]);
     assert.deepEqual(causes, [['step_output_invalid', 1]]);
     assert.equal(server.calls.length - before, 1);
   });
@@ -104,7 +104,7 @@ describe('with a model as extractor', () => {
     const pawl = await setup(t);
     const before = server.calls.length;
     const job = await pawl.ingest([{ id: 'ada', text }], { corpus: 'notes' });
-    assert.equal((await job.wait()).items.done, 1);
+    assert.equal((await job.wait()).itemsDone, 1);
     assert.equal(server.calls.length - before, 2);
   });
 

@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { open } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { expandSources } from '../../src/source/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
@@ -26,10 +27,10 @@ async function ingested(t: TestContext, folder: string, followLinks = false) {
     };
     const job = await pawl.ingest([folder], { corpus: 'notes', followLinks, onSkipped });
     await job.wait();
-    const documents = (await pawl.documents('notes')).map(({ source }) => source);
-    const failed = (await pawl.inbox()).map(({ source, error }) => [
+    const documents = (await pawl.documents('notes').all()).map(({ sourceUrl }) => sourceUrl);
+    const failed = (await pawl.inbox().all()).map(({ source, error }) => [
       source.slice(folder.length + 1),
-      JSON.parse(error ?? '{}').code,
+      error?.code,
     ]);
     return { skipped, failed, documents };
   } finally {
@@ -85,10 +86,9 @@ describe('a folder', () => {
     rmSync(join(folder, 'short.txt'));
     const pawl = await open({ data: temporaryDirectory(t) });
     t.after(() => pawl.close());
-    const job = await pawl.submit(sources, { corpus: 'notes' });
-    await job.wait();
-    const { done, failed } = (await job.counts()).items;
-    assert.deepEqual([done, failed], [1, 1]);
+    const { row } = await sessionOf(pawl).submit(sources, { corpus: 'notes' });
+    const { itemsDone, itemsFailed } = await (await pawl.job(row.key)).wait();
+    assert.deepEqual([itemsDone, itemsFailed], [1, 1]);
   });
 
   test('with an unlistable subfolder: that fails, the others are read', async (t) => {
@@ -113,8 +113,8 @@ describe('a folder', () => {
     assert.ok(sources.every(({ source }, index) => source > (sources[index - 1]?.source ?? '')));
     const pawl = await open({ data: temporaryDirectory(t), work: false });
     t.after(() => pawl.close());
-    const job = await pawl.submit(sources, { corpus: 'notes' });
-    assert.equal((await job.counts()).items.total, 10_001);
+    const { row } = await sessionOf(pawl).submit(sources, { corpus: 'notes' });
+    assert.equal(row.items_total, 10_001);
   });
 
   test('is sent to a service without unreadable files, which are reported', async (t) => {

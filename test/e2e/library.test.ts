@@ -53,16 +53,19 @@ for (const [name, optionsOf] of Object.entries(stores)) {
       const job = await pawl.ingest([cat, { id: 'void', text: '' }], { corpus: 'pets' });
       const summary = await job.wait();
       assert.deepEqual(await job.wait(), summary);
-      const { state, partial, items } = summary;
-      assert.deepEqual([state, partial, items.done, items.failed], ['succeeded', true, 1, 1]);
+      const { state, partial, itemsDone, itemsFailed, causes } = summary;
+      assert.deepEqual([state, partial, itemsDone, itemsFailed], ['succeeded', true, 1, 1]);
       assert.deepEqual(
-        (await job.causes()).map(({ code, count }) => [code, count]),
+        causes.map(({ cause, count }) => [cause, count]),
         [['empty_source', 1]],
       );
-      assert.deepEqual(await pawl.causes(), await job.causes());
-      const [failed] = await pawl.inbox({ cause: 'empty_source', corpus: 'pets' });
+      assert.deepEqual(
+        (await pawl.causes({ corpus: 'pets' })).map(({ cause, advice }) => [cause, advice]),
+        causes.map(({ cause, advice }) => [cause, advice]),
+      );
+      const [failed] = await pawl.inbox({ cause: 'empty_source', corpus: 'pets' }).all();
       assert.equal(failed?.source, 'inline:void');
-      assert.deepEqual(await pawl.inbox({ cause: 'captcha' }), []);
+      assert.deepEqual(await pawl.inbox({ cause: 'captcha' }).all(), []);
     });
 
     test('finds a job by a prefix of its id', async (t) => {
@@ -110,7 +113,7 @@ for (const [name, optionsOf] of Object.entries(stores)) {
       assert.equal(await codeOf([{ text: 'one', html: 'two' }]), 'bad_request');
       assert.equal(await codeOf([cat, '/no/such/file']), 'source_missing');
       assert.equal(await codeOf(['http://[']), 'invalid_url');
-      assert.deepEqual(await pawl.jobs(), []);
+      assert.deepEqual(await pawl.jobs().all(), []);
     });
   });
 }

@@ -49,10 +49,10 @@ async function setup(t: TestContext, timeoutMs = 60_000) {
 test('a document that needs too much memory fails alone, with its code', async (t) => {
   const { pawl, ingest } = await setup(t);
   const job = await ingest('say The walrus.', 'bomb', 'fail encrypted_document');
-  const { items } = await job.wait();
-  assert.deepEqual([items.done, items.failed], [1, 2]);
-  const causes = (await job.causes()).map(({ code }) => code).sort();
-  assert.deepEqual(causes, ['encrypted_document', 'parse_memory']);
+  const { itemsDone, itemsFailed, causes } = await job.wait();
+  assert.deepEqual([itemsDone, itemsFailed], [1, 2]);
+  const codes = causes.map(({ cause }) => cause).sort();
+  assert.deepEqual(codes, ['encrypted_document', 'parse_memory']);
   assert.equal((await pawl.search('wild', 'walrus')).length, 1);
 });
 
@@ -61,7 +61,7 @@ test('a document that never ends is stopped after its time limit', async (t) => 
   const job = await ingest('spin');
   await job.wait();
   assert.deepEqual(
-    (await job.causes()).map(({ code }) => code),
+    (await job.summary()).causes.map(({ cause }) => cause),
     ['parse_timeout'],
   );
 });

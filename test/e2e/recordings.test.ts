@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Job, open, type Pawl } from '../../src/index.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
@@ -63,16 +64,16 @@ describe('recordings in the cheap lane', () => {
     const urls = ['one.wav', 'two.wav', 'noise.wav'].map((name) => `${origin}/${name}`);
     const cheap = { corpus: 'talks', lane: 'cheap' } as const;
     const job = await pawl.ingest(urls, cheap);
-    const { items, partial, costCents } = await ended(job);
-    assert.deepEqual([items.done, items.failed, partial], [2, 1, true]);
+    const { itemsDone, itemsFailed, partial, costCents } = await ended(job);
+    assert.deepEqual([itemsDone, itemsFailed, partial], [2, 1, true]);
     // Two recordings of 4.12 s each: an hour costs 18 euro in a batch, and twice that live.
     assert.equal(costCents.toFixed(2), '4.12');
     assert.deepEqual(await normalCosts(job), ['4.12', '4.12']);
     const hits = await pawl.search('talks', 'harmonium', { mode: 'keyword' });
     assert.deepEqual(hits.map(({ sourceUrl }) => sourceUrl).sort(), urls.slice(0, 2));
-    const [failed] = await pawl.inbox();
-    assert.match(failed?.error ?? '', /provider_rejected/);
-    assert.match(failed?.error ?? '', /nobody speaks/);
+    const [failed] = await pawl.inbox().all();
+    assert.equal(failed?.error?.code, 'provider_rejected');
+    assert.match(failed?.error?.message ?? '', /nobody speaks/);
     const paid = azure.server.count(/^POST /);
     assert.ok(paid >= 1 && paid <= urls.length);
     const [first = ''] = urls;
@@ -82,9 +83,9 @@ describe('recordings in the cheap lane', () => {
     const elsewhere = await pawl.ingest([`${first}?as=podcast`], cheap);
     const { costCents: nothing } = await ended(elsewhere);
     assert.equal(azure.server.count(/^POST /), paid, 'nor at another address');
-    const { saved } = await elsewhere.summary();
-    assert.deepEqual([nothing, saved.cents.toFixed(2)], [0, '2.06']);
-    assert.equal((await pawl.documents('talks')).length, 3);
+    const { savedCents } = await elsewhere.summary();
+    assert.deepEqual([nothing, savedCents.toFixed(2)], [0, '2.06']);
+    assert.equal((await pawl.documents('talks').all()).length, 3);
   });
 
   test('that are files are sent to providers that accept bytes, each as its own job', async (t) => {
@@ -103,20 +104,23 @@ describe('recordings in the cheap lane', () => {
       batchProviders: { sarvam: { url: sarvam.server.url, key: 'key' } },
     });
     const job = await pawl.ingest(files, { corpus: 'talks', lane: 'cheap' });
-    const { items } = await ended(job);
-    assert.deepEqual([items.done, items.failed], [2, 2]);
-    const causes = (await pawl.causes()).map(({ code }) => code);
+    const { itemsDone, itemsFailed } = await ended(job);
+    assert.deepEqual([itemsDone, itemsFailed], [2, 2]);
+    const causes = (await pawl.causes()).map(({ cause }) => cause);
     assert.deepEqual(causes.sort(), ['no_usable_content', 'provider_rejected']);
     const hits = await pawl.search('talks', 'crane two', { mode: 'keyword', topK: 1 });
     assert.match(hits[0]?.text ?? '', /A crane in two\.wav/);
     const sent = [...sarvam.jobs.values()].flatMap((each) => [...each.files.entries()]);
     assert.deepEqual(new Map(sent).get('one.wav'), Buffer.from(wave('one.wav')));
-    const documents = await pawl.documents('talks');
+    const documents = await pawl.documents('talks').all();
     assert.equal(documents.length, 2);
     const story = [];
-    for await (const { kind } of job.history({ after: 0, until: 100_000 })) story.push(kind);
+    for await (const { kind } of job.history()) story.push(kind);
     assert.equal(story.filter((kind) => kind === 'item_deferred').length, 4);
-    assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
+    assert.equal(
+      (await sessionOf(pawl).store.run({ text: 'SELECT id FROM batch_lines' })).length,
+      0,
+    );
   });
 
   test('are not sent if they exceed the budget, or their cost is unknown', async (t) => {
@@ -134,7 +138,10 @@ describe('recordings in the cheap lane', () => {
         what: 'the job to be paused',
       });
       assert.equal(sarvam.jobs.size, 0);
-      assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
+      assert.equal(
+        (await sessionOf(pawl).store.run({ text: 'SELECT id FROM batch_lines' })).length,
+        0,
+      );
     }
   });
 
@@ -148,11 +155,13 @@ describe('recordings in the cheap lane', () => {
       const azure = { url: 'http://127.0.0.1:9', key: 'key' };
       const pawl = await openWith(t, { ...(isConfigured && { batchProviders: { azure } }) });
       const path = openRunner(t).write('talk.wav', wave('talk'));
-      const { items } = await ended(await pawl.ingest([path], { corpus: 'talks', lane }));
-      assert.deepEqual([items.done, items.failed], [0, 1]);
-      const [failed] = await pawl.inbox();
-      assert.match(failed?.error ?? '', /unsupported_mime/);
-      assert.match(failed?.error ?? '', /submit it in the lane cheap, with a provider/);
+      const { itemsDone, itemsFailed } = await ended(
+        await pawl.ingest([path], { corpus: 'talks', lane }),
+      );
+      assert.deepEqual([itemsDone, itemsFailed], [0, 1]);
+      const [failed] = await pawl.inbox().all();
+      assert.equal(failed?.error?.code, 'unsupported_mime');
+      assert.match(failed?.error?.message ?? '', /submit it in the lane cheap, with a provider/);
     });
   }
 });

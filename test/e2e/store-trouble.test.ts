@@ -6,6 +6,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../src/app/role/service.ts';
 import { failures, open } from '../../src/index.ts';
 import { toFailure } from '../../src/kernel/failure/failure.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
@@ -41,7 +42,7 @@ describe('an unusable database', () => {
     test(`${what} is ${code}, with advice`, async (t) => {
       const data = temporaryDirectory(t);
       const pawl = await open({ data, work: false });
-      await pawl.submit([{ kind: 'inline', source: 'inline:a' }], { corpus: 'notes' });
+      await sessionOf(pawl).submit([{ kind: 'inline', source: 'inline:a' }], { corpus: 'notes' });
       await pawl.close();
       damage(join(data, 'pawl.db'));
       const error = await open({ data, work: false })

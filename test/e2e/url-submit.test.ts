@@ -62,7 +62,7 @@ describe('an address is refused immediately', () => {
           assert.doesNotMatch(error.message, /pass@|\bat .*:\d+:\d+/);
           return true;
         });
-        assert.deepEqual(await pawl.jobs(), []);
+        assert.deepEqual(await pawl.jobs().all(), []);
       });
     }
   }
@@ -70,7 +70,7 @@ describe('an address is refused immediately', () => {
   test('together with all others of its submission', async () => {
     const urls = ['http://a.example/', 'http://127.0.0.1/'];
     await assert.rejects(pawl.ingest(urls, { corpus: 'web' }), { code: 'private_address' });
-    assert.deepEqual(await pawl.jobs(), []);
+    assert.deepEqual(await pawl.jobs().all(), []);
   });
 });
 
@@ -87,7 +87,7 @@ describe('an address is accepted', () => {
   for (const [url, stored] of accepted) {
     test(`and stored in one form: ${JSON.stringify(url)}`, async () => {
       const job = await submit(url);
-      const items = await job.items();
+      const items = await job.items().all();
       assert.deepEqual(
         items.map(({ source }) => source),
         [stored],
@@ -98,7 +98,7 @@ describe('an address is accepted', () => {
 
   test('once, even if it is named repeatedly', async () => {
     const job = await pawl.ingest(Array(1000).fill('http://a.example/b'), { corpus: 'web' });
-    assert.equal((await job.summary()).items.total, 1);
+    assert.equal((await job.summary()).itemsTotal, 1);
     await job.cancel();
   });
 });

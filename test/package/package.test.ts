@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { build } from 'vite';
+import { libraryProgram } from '../support/library-guide.ts';
 import { npm } from '../support/npm.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -118,7 +119,7 @@ describe('an installed Pawl', () => {
       'library.js',
       `import { open } from 'pawl';
       const pawl = await open({ data: 'library-store' });
-      const documents = [{ name: 'a.md', text: '# Tides\\n\\nThe moon moves the sea.' }];
+      const documents = [{ id: 'a.md', text: '# Tides\\n\\nThe moon moves the sea.' }];
       const job = await pawl.ingest(documents, { corpus: 'notes' });
       await job.wait();
       const [hit] = await pawl.search('notes', 'moon');
@@ -144,6 +145,7 @@ describe('an installed Pawl', () => {
         export const client = new Client({ url: 'http://127.0.0.1:7300' });
         console.log(title);`,
       );
+      write('guide.ts', libraryProgram());
       const types = join(root, 'node_modules/@types');
       const args = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024'];
       const { status, stdout } = spawnSync(
@@ -152,12 +154,20 @@ describe('an installed Pawl', () => {
           '--typeRoots',
           types,
           'typed.ts',
+          'guide.ts',
         ),
         { cwd: project, encoding: 'utf8' },
       );
       assert.deepEqual([status, stdout], [0, '']);
     });
   }
+
+  test('runs the examples of the guide', () => {
+    write('guide/guide.ts', libraryProgram());
+    const { status, out, err } = run('guide/guide.ts', []);
+    assert.equal(status, 0, err);
+    assert.match(out, /succeeded 2 done, 0 failed/);
+  });
 
   test('has a client that a bundler builds for the browser', async () => {
     write('page.js', "import { Client } from 'pawl/client'; globalThis.client = Client;");

@@ -8,9 +8,10 @@ import { auditEnd, LateLogger } from '../../http/log/deferred-logger.ts';
 import { type LogOptions, logTransitions } from '../../http/log/logger.ts';
 import { stepSpans, traceCalls } from '../../http/log/tracing.ts';
 import { buildServer, storeHandlers } from '../../http/server.ts';
+import type { Pawl } from '../../index.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { World } from '../../kernel/world.ts';
-import { Pawl } from '../../library/pawl.ts';
+import { pawlOf } from '../../library/internal.ts';
 import { openStandalone } from '../../library/standalone-services.ts';
 import { LoopWatch, stallLog } from '../../observe/loop-watch.ts';
 import type { OtlpSender } from '../../observe/otlp.ts';
@@ -97,7 +98,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onBegin: watch.begin,
     onCall: spans && traceCalls(spans.tell, world),
   });
-  const pawl = new Pawl(assembled);
+  const pawl = pawlOf(assembled);
   const hot = await openHotStore(options, reporting);
   const readers = openReaders(options, { reporting, assembled, hot });
   const { app, standalone, drain } = await openHttp(options, { reporting, assembled, readers });

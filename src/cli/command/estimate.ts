@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrawlInput, Estimate, EstimateRange } from '../../index.ts';
+import { sessionOf } from '../../library/internal.ts';
 import type { NewSource } from '../../store/job/submit.ts';
 import { answer, type Call, storePath, usageError, withPawl } from '../command.ts';
 import { printPairs } from '../view/table.ts';
@@ -20,7 +21,7 @@ export async function estimate(
     );
   }
   const found = await withAnyStore(call, (placed) =>
-    withPawl(placed, { work: false }, (pawl) => pawl.estimate(sources, options)),
+    withPawl(placed, { work: false }, (pawl) => sessionOf(pawl).estimate(sources, options)),
   );
   return answer(call, estimateShape(found), () => print(call, found));
 }

@@ -129,7 +129,8 @@ async function readSamples(call: Call, pawl: Pawl): Promise<void> {
 
 async function isNew(pawl: Pawl): Promise<boolean> {
   return (
-    (await pawl.corpora({ limit: 1 })).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0
+    (await pawl.corpora().page({ limit: 1 })).items.length === 0 &&
+    (await pawl.jobs().page({ limit: 1 })).items.length === 0
   );
 }
 

@@ -13,6 +13,7 @@ import { eventKinds } from '../../observe/event.ts';
 import { searchModes } from '../../search/request.ts';
 import { SearchFilter } from '../search-filter.ts';
 import { Chunk, Document } from './corpus.ts';
+import { Explanation, Highlight } from './explanation.ts';
 import {
   CorpusNameOrNone,
   Counters,
@@ -319,9 +320,9 @@ export const Hit = Type.Object({
   title: nullable(Type.String()),
   heading: Type.String(),
   page: pageNumber,
-  highlights: Type.Array(Type.Unknown()),
+  highlights: Type.Array(Highlight),
   similar: count,
-  explanation: Type.Optional(Type.Unknown()),
+  explanation: Type.Optional(Explanation),
 });
 
 export const Found = Type.Object({ results: Type.Array(Hit), query_ms: Type.Number() });

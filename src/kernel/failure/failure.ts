@@ -45,6 +45,11 @@ export class Failure extends Error {
   get kind(): FailureKind {
     return failures[this.code].kind;
   }
+
+  /** One sentence: what to do. */
+  get advice(): string {
+    return failures[this.code].advice;
+  }
 }
 
 function redactedContext(context: FailureContext): FailureContext {

@@ -15,6 +15,10 @@ export const requestFailures = {
     title: 'Package not installed',
     advice: 'Install the package where Pawl is installed, then start Pawl again.',
   }),
+  pawl_closed: row('E_CLOSED', 'fatal', 503, {
+    title: 'Pawl is closed',
+    advice: 'Open it again with open(), and close it after the last call.',
+  }),
   corpus_name_invalid: row('E_CORPUS_NAME', 'fatal', 400, {
     title: 'Invalid corpus name',
     advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, starting with a letter or digit.',

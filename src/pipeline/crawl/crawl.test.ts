@@ -8,6 +8,7 @@ import { assertCpuMs } from '../../../test/support/measure.ts';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { type CrawlInput, type Event, open, type Pawl } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { sessionOf } from '../../library/internal.ts';
 import { crawlFrom, urlSource } from '../../source/sources.ts';
 import { setGateLimits } from '../../store/item/gates.ts';
 import { linksOf } from './links.ts';
@@ -49,11 +50,11 @@ async function setup(t: TestContext, site: Record<string, string | Buffer>) {
     return pawl;
   };
   const pawl = await openStore();
-  await pawl.store.write((transaction) =>
+  await sessionOf(pawl).store.write((transaction) =>
     setGateLimits(transaction, { name: '127.0.0.1', concurrency: 2, intervalMs: 0 }, 0),
   );
   // Removes the politeness delay, which a test does not wait for.
-  await pawl.store.write(async (transaction) => {
+  await sessionOf(pawl).store.write(async (transaction) => {
     await transaction.run({
       text: `CREATE TRIGGER hurry AFTER UPDATE OF interval_ms, next_at ON gates
         BEGIN UPDATE gates SET interval_ms = 0, next_at = 0 WHERE name = NEW.name; END`,
@@ -133,15 +134,15 @@ describe('a crawl', () => {
     });
     const { job } = await crawl({});
     const { counters } = await job.summary();
-    const { duration_seconds, tokens_estimated, ...counts } = counters;
+    const { durationSeconds, tokensEstimated, steps, ...counts } = counters;
     assert.deepEqual(counts, {
-      urls_total: 3,
-      urls_enqueued: 3,
-      urls_processed: 3,
-      documents_emitted: 2,
-      chunks_indexed: 2,
+      urlsTotal: 3,
+      urlsEnqueued: 3,
+      urlsProcessed: 3,
+      documentsEmitted: 2,
+      chunksIndexed: 2,
     });
-    assert.ok(tokens_estimated > 0 && duration_seconds > 0);
+    assert.ok(tokensEstimated > 0 && durationSeconds > 0);
   });
 
   test('records for each page what robots.txt said', async (t) => {
@@ -181,7 +182,7 @@ describe('a crawl', () => {
         [0, 0, 1],
       ],
     );
-    assert.equal((await job.summary()).items.failed, 0);
+    assert.equal((await job.summary()).itemsFailed, 0);
     assert.equal(asked.filter((path) => path === '/robots.txt').length, 1);
   });
 
@@ -192,7 +193,7 @@ describe('a crawl', () => {
     });
     const { job, pages } = await crawl({}, '/private/');
     assert.deepEqual(pages, []);
-    assert.equal((await job.summary()).items.failed, 1);
+    assert.equal((await job.summary()).itemsFailed, 1);
   });
 
   test('respects nofollow on pages and links', async (t) => {

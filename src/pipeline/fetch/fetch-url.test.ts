@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { type Event, open } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { sessionOf } from '../../library/internal.ts';
 import { getRobots } from '../../store/crawl/robots.ts';
 import { getGateLimits, setGateLimits } from '../../store/item/gates.ts';
 
@@ -37,7 +38,7 @@ async function setup(t: TestContext, pages: Record<string, Page>) {
     server.close();
   });
   // Tests do not wait for politeness delays.
-  await pawl.store.write((transaction) =>
+  await sessionOf(pawl).store.write((transaction) =>
     setGateLimits(transaction, { name: '127.0.0.1', concurrency: 2, intervalMs: 0 }, 0),
   );
   const ingest = async (path: string, until: Event['kind'] = 'item_failed') => {
@@ -86,7 +87,7 @@ describe('a page', () => {
     assert.equal(failed?.robots, 'disallowed: Disallow: /private');
     assert.equal(detailOf(await ingest('/way'), 'step_failed')?.code, 'robots_disallowed');
     assert.deepEqual(asked, ['/robots.txt', '/way'], 'the rules were remembered');
-    assert.equal((await getRobots(pawl.store, origin))?.status, 200);
+    assert.equal((await getRobots(sessionOf(pawl).store, origin))?.status, 200);
   });
 
   test('is not requested while robots.txt is unavailable, and is retried', async (t) => {
@@ -145,7 +146,9 @@ describe('a page', () => {
     });
     await ingest('/page');
     assert.equal((await pawl.search('site', 'café'))[0]?.text.includes('café crème'), true);
-    const rows = await pawl.store.run<{ charset: string }>({ text: 'SELECT charset FROM fetches' });
+    const rows = await sessionOf(pawl).store.run<{ charset: string }>({
+      text: 'SELECT charset FROM fetches',
+    });
     assert.deepEqual(
       rows.map(({ charset }) => charset),
       ['utf-8'],
@@ -174,11 +177,11 @@ describe('a page', () => {
         response.writeHead(302, { Location: 'http://169.254.169.254/latest' }).end(),
     });
     assert.equal(detailOf(await ingest('/page'), 'item_failed')?.code, 'private_address');
-    const jobs = (await pawl.jobs()).length;
+    const jobs = (await pawl.jobs().all()).length;
     await assert.rejects(pawl.ingest(['http://127.0.0.1:1/'], { corpus: 'site' }), {
       code: 'private_address',
     });
-    assert.equal((await pawl.jobs()).length, jobs, 'no job was made of it');
+    assert.equal((await pawl.jobs().all()).length, jobs, 'no job was made of it');
   });
 
   test('is requested with its query, which no event and no error repeats', async (t) => {
@@ -196,9 +199,9 @@ describe('a page', () => {
     assert.ok(asked.includes('/page?session=SECRET'));
     assert.ok(events.some(({ detail }) => /\?session=…/.test(String(detail?.final_url))));
     assert.doesNotMatch(JSON.stringify(events), /SECRET/);
-    const failed = await pawl.inbox();
+    const failed = await pawl.inbox().all();
     assert.equal(failed.length, 2);
-    assert.doesNotMatch(failed.map(({ error }) => error).join(' '), /SECRET/);
+    assert.doesNotMatch(JSON.stringify(failed.map(({ error }) => error)), /SECRET/);
   });
 });
 
@@ -211,7 +214,7 @@ describe('a domain', () => {
     assert.equal(detailOf(events, 'step_failed')?.code, '403_waf');
     const paced = detailOf(events, 'domain_paced');
     assert.match(String(paced?.reason), /^403_waf: one page at a time, 10000 ms apart$/);
-    assert.deepEqual(await getGateLimits(pawl.store, '127.0.0.1'), {
+    assert.deepEqual(await getGateLimits(sessionOf(pawl).store, '127.0.0.1'), {
       concurrency: limits.fetch.guardedDomainConcurrencyMax,
       intervalMs: limits.fetch.guardedDomainIntervalMs,
     });
@@ -222,16 +225,16 @@ describe('a domain', () => {
       '/page': (_, response) => response.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
       '/other': html('text'),
     });
-    const before = pawl.store.now();
+    const before = sessionOf(pawl).store.now();
     await ingest('/page', 'retry_scheduled');
-    const [gate] = await pawl.store.run<{ next_at: number; held_until: number }>({
+    const [gate] = await sessionOf(pawl).store.run<{ next_at: number; held_until: number }>({
       text: 'SELECT next_at, held_until FROM gates',
     });
     const apart = limits.fetch.guardedDomainIntervalMs;
     assert.ok((gate?.next_at ?? 0) >= before + apart);
     assert.ok((gate?.held_until ?? 0) >= before + apart);
     // As if the other page had passed the gate before the anti-bot signal.
-    await pawl.store.write((transaction) =>
+    await sessionOf(pawl).store.write((transaction) =>
       transaction.run({
         text: 'UPDATE gates SET next_at = 0, held_until = held_until + 3600000',
       }),
@@ -247,11 +250,13 @@ describe('a domain', () => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) => response.writeHead(429, { 'Retry-After': '120' }).end(),
     });
-    const before = pawl.store.now();
+    const before = sessionOf(pawl).store.now();
     const events = await ingest('/page', 'retry_scheduled');
     const { due_at, reason } = detailOf(events, 'retry_scheduled') ?? {};
     assert.ok((due_at as number) >= before + 120_000, String(reason));
-    const [gate] = await pawl.store.run<{ next_at: number }>({ text: 'SELECT next_at FROM gates' });
+    const [gate] = await sessionOf(pawl).store.run<{ next_at: number }>({
+      text: 'SELECT next_at FROM gates',
+    });
     assert.ok((gate?.next_at ?? 0) >= before + 120_000);
   });
 
@@ -261,6 +266,6 @@ describe('a domain', () => {
       '/page': html('text'),
     });
     await ingest('/page');
-    assert.equal((await getGateLimits(pawl.store, '127.0.0.1')).intervalMs, 7000);
+    assert.equal((await getGateLimits(sessionOf(pawl).store, '127.0.0.1')).intervalMs, 7000);
   });
 });

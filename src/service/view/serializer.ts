@@ -9,7 +9,7 @@ import { jobState } from '../../kernel/lifecycle/job.ts';
 import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
 import type { Event as EngineEvent } from '../../observe/event.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
-import type { Hit as Passage } from '../../search/search.ts';
+import type { Explanation, Hit as Passage } from '../../search/search.ts';
 import type { ShareRow } from '../../store/corpus/access.ts';
 import type { CorpusSettings } from '../../store/corpus/settings.ts';
 import type { ChunkRow, NewChunk } from '../../store/document/chunks.ts';
@@ -302,8 +302,18 @@ export function hitShape(hit: Passage): schema.Hit {
     page: hit.page,
     highlights: [...hit.highlights],
     similar: hit.similar,
-    ...(hit.explanation && { explanation: hit.explanation }),
+    ...(hit.explanation && { explanation: explanationShape(hit.explanation) }),
   };
+}
+
+function explanationShape({
+  parts,
+  terms,
+  feedbackTerms,
+  weights,
+}: Explanation): NonNullable<schema.Hit['explanation']> {
+  const lists = { parts: [...parts], terms: [...terms], feedbackTerms: [...feedbackTerms] };
+  return { ...lists, weights: { ...weights } };
 }
 
 /** The failure table's row for a stored code. A newer Pawl may have stored a code unknown here. */

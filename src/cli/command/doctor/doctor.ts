@@ -5,9 +5,9 @@ import { openBlobs } from '../../../app/adapter/blobs.ts';
 import { openSinks } from '../../../app/adapter/sinks.ts';
 import type { Config } from '../../../app/settings/config.ts';
 import { unservedReasons } from '../../../engine/batch/waiting.ts';
-import type { Pawl } from '../../../index.ts';
 import { failures, toFailure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
+import { type Session, sessionOf } from '../../../library/internal.ts';
 import { findBrowser } from '../../../pipeline/fetch/browser/launch.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../../../store/driver/health.ts';
 import { migrations } from '../../../store/driver/migrate.ts';
@@ -159,7 +159,7 @@ async function checkStore(call: Call): Promise<Finding[]> {
   try {
     refuseMissing(call);
     return await withPawl(call, { work: false }, (pawl) =>
-      examine(pawl, isPostgres ? 'Postgres' : 'SQLite'),
+      examine(sessionOf(pawl), isPostgres ? 'Postgres' : 'SQLite'),
     );
   } catch (error) {
     const found = toFailure(error).message;
@@ -170,14 +170,14 @@ async function checkStore(call: Call): Promise<Finding[]> {
   }
 }
 
-async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
-  const { store } = pawl;
+async function examine(session: Session, database: string): Promise<Finding[]> {
+  const { store } = session;
   const version = await readSchemaVersion(store);
   const newest = migrations.at(-1)?.version ?? 0;
   const damage = await findDamage(store);
   const { isDurable, found } = await readDurability(store);
   const stranded = await countWithoutCause(store);
-  const workers = await pawl.workers();
+  const workers = await session.workers();
   return [
     { check: 'store', verdict: 'ok', found: `${database}, schema ${version} of ${newest}` },
     judge('integrity', damage.length === 0, damage.join('; ') || 'no damage', {
@@ -197,13 +197,13 @@ async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
           ? 'no process is running'
           : `${count(workers.length, 'process', 'processes')} running`,
     },
-    ...(await checkBatchTasks(pawl)),
-    ...(await checkPgvector(pawl)),
+    ...(await checkBatchTasks(session)),
+    ...(await checkPgvector(session)),
   ];
 }
 
 /** Batch tasks at a provider that no running process is configured for. */
-async function checkBatchTasks({ store }: Pawl): Promise<Finding[]> {
+async function checkBatchTasks({ store }: Session): Promise<Finding[]> {
   const reasons = await unservedReasons(store);
   return reasons.map((found) => ({
     check: 'batch tasks',
@@ -214,7 +214,7 @@ async function checkBatchTasks({ store }: Pawl): Promise<Finding[]> {
 }
 
 /** pgvector is optional. The check says so where it could be installed. */
-async function checkPgvector({ pgvector, store }: Pawl): Promise<Finding[]> {
+async function checkPgvector({ pgvector, store }: Session): Promise<Finding[]> {
   if (!pgvector) return [];
   const { isUsed, found, advice } = pgvector;
   const verdict = advice === undefined ? 'ok' : 'warn';
