@@ -15,6 +15,25 @@ export { Pawl } from './library/pawl.ts';
 export type { Event, EventKind } from './observe/event.ts';
 export type { Estimate } from './pipeline/estimate/estimate.ts';
 export type { Range as EstimateRange } from './pipeline/estimate/range.ts';
+export type { BlobStorePort } from './port/blob-store.ts';
+export type { EmbedderPort, PortCall, Vector } from './port/embedder.ts';
+export type { EntityExtractorPort, FoundEntity } from './port/entity-extractor.ts';
+export type { RerankedPassage, RerankerPort } from './port/reranker.ts';
+export type { SinkPort } from './port/sink.ts';
+export type {
+  AddedStep,
+  EntityKind,
+  ReadDocument,
+  ReadText,
+  ReplacedEntities,
+  ReplacedReading,
+  StepCall,
+  StepDocument,
+  StepOutcome,
+  StepPort,
+  StepSource,
+  WrappedStep,
+} from './port/step.ts';
 export type {
   BatchJobRef,
   BatchProvider,
@@ -26,6 +45,16 @@ export type {
 } from './provider/batch/batch-provider.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
+export type {
+  CorpusModel,
+  DocumentState,
+  Generation,
+  Near,
+  Nearest,
+  SinkChunk,
+  SinkEntity,
+  SinkRelation,
+} from './sink/sink.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './source/sources.ts';
 export type { BatchTaskRow } from './store/batch/tasks.ts';
 export type { CorpusRow, DocumentRow, ListedDocument } from './store/document/documents.ts';

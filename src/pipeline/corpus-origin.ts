@@ -90,5 +90,10 @@ function settingsFor(use: OriginUse, model: string, url: string | undefined): st
   if (use === 'entities') return `Set PAWL_EXTRACTOR=openai:${model} and PAWL_EXTRACTOR_URL${to}`;
   if (model.startsWith('onnx:')) return 'Set PAWL_EMBEDDER=onnx:FOLDER to the folder of the model';
   const search = 'or search with --mode keyword';
+  if (url === undefined) {
+    // No address is recorded for an embedder that a program has passed to `open()`.
+    const own = `Pass the embedder of ${model} to open({ embedder })`;
+    return `${own}, or set PAWL_EMBEDDER=openai:${model} and PAWL_EMBEDDER_URL${to}, ${search}`;
+  }
   return `Set PAWL_EMBEDDER=openai:${model} and PAWL_EMBEDDER_URL${to}, ${search}`;
 }

@@ -38,6 +38,8 @@ export const imports = {
     access: belowService,
     webhook: belowService,
     source: belowEngine,
+    // What users plug in, adapted to the ports inside.
+    port: [...belowEngine, 'search/rerank.ts'],
     // Between a step and the service that runs it in another process.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
@@ -45,8 +47,8 @@ export const imports = {
     http: [...belowService, ...users, 'contract', 'service'],
     // Also runs in the browser.
     client: ['kernel', 'contract'],
-    library: [...belowService, ...users, 'contract', 'service', 'app'],
-    app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
+    library: [...belowService, ...users, 'port', 'contract', 'service', 'app'],
+    app: [...belowService, ...users, 'port', 'contract', 'service', 'http', 'library', 'index.ts'],
     mcp: [...belowService, ...users, 'contract', 'service', 'client', 'cli', 'index.ts'],
     cli: [
       ...belowService,

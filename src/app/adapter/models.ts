@@ -3,6 +3,8 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { isSameHost, type Origin, originOf } from '../../kernel/name/origin.ts';
 import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';
+import { checkEmbedder, type EmbedderPort, pluggedEmbedder } from '../../port/embedder.ts';
+import { checkEntityExtractor, type EntityExtractorPort } from '../../port/entity-extractor.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
@@ -36,18 +38,39 @@ export const openaiUrl = 'https://api.openai.com/v1';
 
 export type Embedders = ReturnType<typeof embeddersFor>;
 
+/** Settings have a `choice`; anything else must be an embedder of the user's own. */
+export function embedderSettings(
+  given: EmbedderSettings | EmbedderPort | undefined,
+): EmbedderSettings | undefined {
+  return given !== undefined && 'choice' in Object(given) ? (given as EmbedderSettings) : undefined;
+}
+
+/** Settings have a `model`; anything else must be an extractor of the user's own. */
+export function extractorSettings(
+  given: ExtractorOptions | EntityExtractorPort | undefined,
+): ExtractorOptions | undefined {
+  return given !== undefined && 'model' in Object(given) ? (given as ExtractorOptions) : undefined;
+}
+
+export function ownExtractor(
+  given: ExtractorOptions | EntityExtractorPort | undefined,
+): EntityExtractorPort | undefined {
+  if (given === undefined || extractorSettings(given)) return undefined;
+  return checkEntityExtractor(given);
+}
+
 /** The configured embedder, and those of corpora that were started with another model. */
 export function embeddersFor(
-  settings: EmbedderSettings,
+  given: EmbedderSettings | EmbedderPort,
   world: World,
   onCall?: (call: ModelCall) => void,
 ) {
   const made = new Map<string, Embedder>();
-  const choose = (chosen: EmbedderSettings): Embedder => {
-    const found = chooseEmbedder(chosen, world);
-    return onCall ? observedEmbedder(found, world, onCall) : found;
-  };
-  const embedder = choose(settings);
+  const settings = embedderSettings(given) ?? { choice: 'local' };
+  const watched = (found: Embedder): Embedder =>
+    onCall ? observedEmbedder(found, world, onCall) : found;
+  const choose = (chosen: EmbedderSettings): Embedder => watched(chooseEmbedder(chosen, world));
+  const embedder = settings === given ? choose(settings) : watched(ownEmbedder(given, world));
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
     const isLocal = model === staticEmbedder().model;
@@ -93,6 +116,16 @@ export function embeddersFor(
 /** The configured address, or the default one for a model of OpenAI. */
 function urlOf({ choice, url }: EmbedderSettings): string | undefined {
   return url ?? (choice.startsWith('openai:') ? openaiUrl : undefined);
+}
+
+function ownEmbedder(given: unknown, world: World): Embedder {
+  const port = checkEmbedder(given);
+  const { model } = port;
+  if (model === staticEmbedder().model || model.startsWith('onnx:')) {
+    const message = `open({ embedder }): ${model} is the name of a model of Pawl: choose another`;
+    throw new Failure('usage_error', message);
+  }
+  return pluggedEmbedder(port, world);
 }
 
 function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
