@@ -63,7 +63,7 @@ const served: Readonly<Record<string, (t: TestContext, name: string) => Promise<
   },
   'site.ts': async (t, name) => {
     const page = (title: string, body: string) =>
-      `<html><head><title>${title}</title></head><body><main><h1>${title}</h1>${body}</main></body>`;
+      `<html><title>${title}</title><body><main><h1>${title}</h1>${body}</main></body>`;
     const text = `<p>${'How to install the pump, in plain words. '.repeat(12)}</p>`;
     const start = `<p>${'Welcome to the pump. '.repeat(20)}</p><a href="/install">Install</a>`;
     const pages = { '/': page('Start', start), '/install': page('Install', text) };
