@@ -40,6 +40,8 @@ export const imports = {
     source: belowEngine,
     // What users plug in, adapted to the ports inside.
     port: [...belowEngine, 'search/rerank.ts'],
+    // Suites that users run on parts of their own.
+    testing: ['kernel', 'blob/blob.ts', 'sink/sink.ts', 'pipeline', 'port', 'index.ts'],
     // Between a step and the service that runs it in another process.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
