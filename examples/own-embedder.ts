@@ -4,7 +4,8 @@ import { type EmbedderPort, open } from 'pawl';
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
 const count = (text: string) => letters.map((l) => text.toLowerCase().split(l).length - 1);
 const embedder: EmbedderPort = {
-  ...{ model: 'letters-26', dimensions: letters.length, centsPerMillionTokens: 0 },
+  model: 'letters-26',
+  dimensions: letters.length,
   embedDocuments: async (texts) => texts.map(count),
   embedQuery: async (text) => count(text),
 };

@@ -26,7 +26,11 @@ function generation(
   texts = ['sea', 'moon'],
 ): Generation {
   return {
-    ...{ id, documentId, source: `inline:${documentId}`, ...of, ...none },
+    id,
+    documentId,
+    source: `inline:${documentId}`,
+    ...of,
+    ...none,
     async *chunks() {
       // In two pages, as a long document is read.
       for (const [ordinal, text] of texts.entries()) yield [chunkOf(text, ordinal)];

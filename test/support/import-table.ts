@@ -98,6 +98,7 @@ export const imports = {
     '@modelcontextprotocol/server': ['mcp', 'cli/command/mcp.ts'],
     'prom-client': ['service'],
     'node:sqlite': ['store'],
+    'node:test': ['testing'],
     'node:child_process': ['pipeline', 'engine', 'app', 'cli'],
     'node:http': ['http', 'service', 'app', 'cli'],
   },
