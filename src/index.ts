@@ -32,6 +32,25 @@ export type * from './library/views.ts';
 export type { EventKind } from './observe/event.ts';
 export type { Estimate } from './pipeline/estimate/estimate.ts';
 export type { Range as EstimateRange } from './pipeline/estimate/range.ts';
+export type { BlobStorePort } from './port/blob-store.ts';
+export type { EmbedderPort, PortCall, Vector } from './port/embedder.ts';
+export type { EntityExtractorPort, FoundEntity } from './port/entity-extractor.ts';
+export type { RerankedPassage, RerankerPort } from './port/reranker.ts';
+export type { SinkPort } from './port/sink.ts';
+export type {
+  AddedStep,
+  EntityKind,
+  ReadDocument,
+  ReadText,
+  ReplacedEntities,
+  ReplacedReading,
+  StepCall,
+  StepDocument,
+  StepOutcome,
+  StepPort,
+  StepSource,
+  WrappedStep,
+} from './port/step.ts';
 export type {
   BatchJobRef,
   BatchProvider,
@@ -41,6 +60,16 @@ export type {
   ResultLine,
   SubmitContext,
 } from './provider/batch/batch-provider.ts';
+export type {
+  CorpusModel,
+  DocumentState,
+  Generation,
+  Near,
+  Nearest,
+  SinkChunk,
+  SinkEntity,
+  SinkRelation,
+} from './sink/sink.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './source/sources.ts';
 
 /** Opens a store, creates it if it is missing, and resumes its unfinished work. */

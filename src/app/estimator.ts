@@ -14,6 +14,7 @@ import {
 import { getOrigin } from '../store/corpus/origins.ts';
 import { getCorpusSettings } from '../store/corpus/settings.ts';
 import type { Database } from '../store/driver/database.ts';
+import { embedderSettings, extractorSettings } from './adapter/models.ts';
 import type { PawlOptions } from './options.ts';
 
 export type Estimator = (input: EstimateInput) => Promise<Estimate>;
@@ -43,8 +44,8 @@ export function estimator(
         embedder: (model !== null && otherEmbedder?.(model, url)) || embedder,
         extractor,
         tokensPerMinute: {
-          embedder: (embedding?.budget ?? limits.budget).tokensPerMinute,
-          extractor: (extraction?.budget ?? limits.completion).tokensPerMinute,
+          embedder: (embedderSettings(embedding)?.budget ?? limits.budget).tokensPerMinute,
+          extractor: (extractorSettings(extraction)?.budget ?? limits.completion).tokensPerMinute,
         },
       },
       input,

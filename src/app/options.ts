@@ -9,6 +9,12 @@ import type { ModelCall } from '../observe/trace.ts';
 import type { RenderWhen } from '../pipeline/fetch/browser/render.ts';
 import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { BlobStorePort } from '../port/blob-store.ts';
+import type { EmbedderPort } from '../port/embedder.ts';
+import type { EntityExtractorPort } from '../port/entity-extractor.ts';
+import type { RerankerPort } from '../port/reranker.ts';
+import type { SinkPort } from '../port/sink.ts';
+import type { StepPort } from '../port/step.ts';
 import type { BatchProvider } from '../provider/batch/batch-provider.ts';
 import type { ProviderSettings } from './adapter/batch-providers.ts';
 import type { BlobSettings } from './adapter/blobs.ts';
@@ -25,10 +31,15 @@ export interface PawlOptions {
   readonly workers?: number | undefined;
   /** Exact `host:port` pairs that may be fetched although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Turns text into vectors; a local model by default. */
-  readonly embedder?: EmbedderSettings | undefined;
-  /** A model that finds entities, behind an OpenAI-compatible API; rules by default. */
-  readonly extractor?: ExtractorOptions | undefined;
+  /** Turns text into vectors: settings, or an embedder of your own; a local model by default. */
+  readonly embedder?: EmbedderSettings | EmbedderPort | undefined;
+  /**
+   * Finds entities: a model behind an OpenAI-compatible API, or an extractor of your own; rules by
+   * default.
+   */
+  readonly extractor?: ExtractorOptions | EntityExtractorPort | undefined;
+  /** Orders the first passages of each search; the fused order by default. */
+  readonly reranker?: RerankerPort | undefined;
   /** `off`, `auto`, or the path of a Chromium that renders pages which need their scripts. */
   readonly browser?: string | undefined;
   /** Which pages are rendered: those where it is `needed` (default), or `always`. */
@@ -42,10 +53,12 @@ export interface PawlOptions {
   readonly batchPollMs?: number | undefined;
   /** How long the batch lane collects requests before it makes a task of them. */
   readonly batchGatherMs?: number | undefined;
-  /** Where fetched bytes are stored; the data folder by default. */
-  readonly blobs?: BlobSettings | undefined;
+  /** Where fetched bytes are stored: settings, or a store of your own; a folder by default. */
+  readonly blobs?: BlobSettings | BlobStorePort | undefined;
   /** Copies of vectors in Qdrant (which then answers searches) and of entities in Neo4j. */
   readonly sinks?: SinkSettings | undefined;
+  /** Sinks that are not built in. */
+  readonly sinkAdapters?: readonly SinkPort[] | undefined;
   /** `auto` (default): Postgres searches vectors if it has pgvector. Or `off`. */
   readonly pgvector?: 'auto' | 'off' | undefined;
   /**
@@ -56,7 +69,9 @@ export interface PawlOptions {
   /** Called every five minutes during such an outage, and when it ends. */
   readonly onOutage?: ((message: string) => void) | undefined;
   readonly world?: World | undefined;
-  /** Changes the pipeline of documents: the way to add a step. */
+  /** Steps that are added, replaced or wrapped. */
+  readonly steps?: readonly StepPort[] | undefined;
+  /** Changes the pipeline itself, for tests inside this repository. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
 
@@ -82,6 +97,9 @@ export const optionNames = {
   onOutage: true,
   world: true,
   pipeline: true,
+  reranker: true,
+  sinkAdapters: true,
+  steps: true,
 } satisfies Readonly<Record<keyof PawlOptions, true>>;
 
 /** Options that only the roles of a service and the tests set. */

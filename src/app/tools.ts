@@ -10,7 +10,7 @@ import { type Fetcher, httpFetcher } from '../pipeline/fetch/http/http.ts';
 import { Preview } from '../pipeline/preview.ts';
 import { TextThreads } from '../pipeline/thread/text-threads.ts';
 import type { Completer } from '../provider/completion/completion.ts';
-import { completerOf, type Embedders, embeddersFor } from './adapter/models.ts';
+import { completerOf, type Embedders, embeddersFor, extractorSettings } from './adapter/models.ts';
 import type { AssembleOptions } from './options.ts';
 import { realWorld } from './world.ts';
 
@@ -37,7 +37,8 @@ type ToolOptions = ReadingOptions & Pick<AssembleOptions, 'embedder' | 'extracto
 export function openTools(options: ToolOptions, world: World): Tools {
   const { embedder = { choice: 'local' }, extractor, onCall } = options;
   const embedders = embeddersFor(embedder, world, onCall);
-  const completer = extractor && completerOf(extractor, { world, onCall });
+  const asked = extractorSettings(extractor);
+  const completer = asked && completerOf(asked, { world, onCall });
   const reading = readingTools(options, world);
   const texts = new TextThreads(world);
   const close = async (): Promise<void> => {

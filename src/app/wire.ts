@@ -28,6 +28,10 @@ import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 import { PaidAnswers } from '../pipeline/paid-answers.ts';
 import { observed, type Pipeline, rebuilt } from '../pipeline/pipeline.ts';
+import { pluggedExtractor } from '../port/entity-extractor.ts';
+import { checkReranker, pluggedReranker } from '../port/reranker.ts';
+import { checkSteps } from '../port/step-check.ts';
+import { withSteps } from '../port/step-pipeline.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
 import { Searcher } from '../search/search.ts';
 import type { Sink } from '../sink/sink.ts';
@@ -40,6 +44,8 @@ import { openPgvector, type PgvectorStanding } from '../store/search/pgvector.ts
 import { batchLane } from './adapter/batch-lane.ts';
 import { openProviders } from './adapter/batch-providers.ts';
 import { type OpenBlobs, openBlobs } from './adapter/blobs.ts';
+import { ownExtractor } from './adapter/models.ts';
+import { checkPorts } from './adapter/ports.ts';
 import { type OpenSinks, openSinks } from './adapter/sinks.ts';
 import { type Estimator, estimator } from './estimator.ts';
 import type { AssembleOptions } from './options.ts';
@@ -83,6 +89,7 @@ export interface Assembled {
 }
 
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
+  checkPorts(options);
   const resources = await openResources(options);
   const { world, tools, database, blobs, sinks, onError } = resources;
   const steps = stepOptions(options, resources);
@@ -95,7 +102,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const batch = batchOf(options, resources, pipeline);
   const { embedder, otherEmbedder } = tools.embedders.forQueries;
   const mirror = vectorsOf(database, sinks, options.pgvector);
-  const searcher = new Searcher({ database, embedder, otherEmbedder, mirror });
+  const reranker = options.reranker && pluggedReranker(checkReranker(options.reranker));
+  const searcher = new Searcher({ database, embedder, otherEmbedder, mirror, reranker });
   const attempt = await openAttempts(options, resources, engine);
   return {
     world,
@@ -149,9 +157,12 @@ async function openResources(options: AssembleOptions): Promise<Resources> {
   const reach = { world, allowed: tools.allowed, blobs };
   const providers = new BatchProviders(await openProviders(options, reach));
   const database = await openDatabase(options, world);
-  const sinks = await openSinks(options.sinks ?? {}, world);
+  const sinks = await openSinks(options.sinks ?? {}, world, options.sinkAdapters);
   const paidAnswers = new PaidAnswers(database, world);
-  const extractor = tools.completer && modelExtractor(tools.completer, paidAnswers);
+  const own = ownExtractor(options.extractor);
+  const extractor = own
+    ? pluggedExtractor(own)
+    : tools.completer && modelExtractor(tools.completer, paidAnswers);
   const watched = { database, sinks: sinks.sinks, world };
   const outages = watchOutages({ onError, onOutage }, watched);
   return {
@@ -168,6 +179,7 @@ async function openResources(options: AssembleOptions): Promise<Resources> {
       outages.close();
       // Before the database: the tools store answers that are already paid for.
       await tools.close();
+      await own?.close?.();
       await Promise.all([sinks.close(), blobs.close()]);
       await database.close();
     },
@@ -227,7 +239,10 @@ function pipelineOf(options: AssembleOptions, { steps, broker, tools }: Pipeline
     services && broker
       ? remotePipeline(services, { broker, steps, completer: tools.completer })
       : documentPipeline(steps);
-  return observed(rebuilt(documents, options.pipeline), options.onBegin);
+  const built = rebuilt(documents, options.pipeline);
+  const added = checkSteps(options.steps ?? [], built.lifecycle.steps);
+  const whole = rebuilt(built, (from) => withSteps(from, added, tools.parser.parse));
+  return observed(whole, options.onBegin);
 }
 
 async function openGates(database: Database, paces: Paces): Promise<void> {

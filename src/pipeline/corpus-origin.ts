@@ -3,6 +3,7 @@
  * lookup or request; a first use is recorded in the commit of its result.
  */
 import { Failure } from '../kernel/failure/failure.ts';
+import { vendorModel } from '../kernel/name/embedder-vendor.ts';
 import { decideOrigin, embedUse, type Origin, type OriginUse } from '../kernel/name/origin.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
 import { getOrigin, recordOrigin } from '../store/corpus/origins.ts';
@@ -90,5 +91,13 @@ function settingsFor(use: OriginUse, model: string, url: string | undefined): st
   if (use === 'entities') return `Set PAWL_EXTRACTOR=openai:${model} and PAWL_EXTRACTOR_URL${to}`;
   if (model.startsWith('onnx:')) return 'Set PAWL_EMBEDDER=onnx:FOLDER to the folder of the model';
   const search = 'or search with --mode keyword';
+  if (url !== undefined && vendorModel(model)) {
+    return `Set PAWL_EMBEDDER=${model} and PAWL_EMBEDDER_URL${to}, ${search}`;
+  }
+  if (url === undefined) {
+    // No address is recorded for an embedder that a program has passed to `open()`.
+    const own = `Pass the embedder of ${model} to open({ embedder })`;
+    return `${own}, or set PAWL_EMBEDDER=openai:${model} and PAWL_EMBEDDER_URL${to}, ${search}`;
+  }
   return `Set PAWL_EMBEDDER=openai:${model} and PAWL_EMBEDDER_URL${to}, ${search}`;
 }

@@ -3,7 +3,7 @@ import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
 import type { ModelCall } from '../observe/trace.ts';
 import type { Completer } from './completion/completion.ts';
-import type { Embedder } from './embedding/embedding.ts';
+import { type Embedder, type Embeddings, embedQuery } from './embedding/embedding.ts';
 
 type OnCall = (call: ModelCall) => void;
 type Outcome = Pick<ModelCall, 'tokens' | 'tokensOut' | 'isFailed'>;
@@ -11,14 +11,14 @@ type Outcome = Pick<ModelCall, 'tokens' | 'tokensOut' | 'isFailed'>;
 export function observedEmbedder(embedder: Embedder, world: World, onCall: OnCall): Embedder {
   const { model } = embedder;
   const observe = observer(world, onCall);
+  const call = (texts: number, run: () => Promise<Embeddings>): Promise<Embeddings> =>
+    observe({ operation: 'embeddings', model, texts }, run, ({ tokensIn }) => {
+      return { tokens: tokensIn, isFailed: false };
+    });
   return {
     ...embedder,
-    embed: (texts, signal, keep) =>
-      observe(
-        { operation: 'embeddings', model, texts: texts.length },
-        () => embedder.embed(texts, signal, keep),
-        ({ tokensIn }) => ({ tokens: tokensIn, isFailed: false }),
-      ),
+    embed: (texts, signal, keep) => call(texts.length, () => embedder.embed(texts, signal, keep)),
+    embedQuery: (text, signal) => call(1, () => embedQuery(embedder, text, signal)),
   };
 }
 

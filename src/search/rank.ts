@@ -2,7 +2,7 @@
 import { limits } from '../kernel/limits/limits.ts';
 import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
 import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
-import type { Embedder } from '../provider/embedding/embedding.ts';
+import { type Embedder, embedQuery } from '../provider/embedding/embedding.ts';
 import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
 import { getCorpusSettings } from '../store/corpus/settings.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -192,7 +192,7 @@ async function vectorRows(
   const embedder = await embedderFor(options, request);
   if (!embedder) return [];
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
-  const [bytes] = (await embedder.embed([query], signal)).vectors;
+  const [bytes] = (await embedQuery(embedder, query, signal)).vectors;
   if (!bytes?.some((value) => value !== 0)) return [];
   const hits = await mirror.search({
     caller,

@@ -16,6 +16,7 @@ import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusio
 import { type Highlight, markStems } from './highlight.ts';
 import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
 import { checkRequest, type SearchRequest, toPassageFilter, topKOf } from './request.ts';
+import { type Reranker, rerank, rerankedAtLeast } from './rerank.ts';
 import { Mirror, type VectorIndex } from './vector/mirror.ts';
 import { WordMirror } from './word/word-mirror.ts';
 
@@ -50,10 +51,13 @@ export interface SearcherOptions extends CorpusEmbedders {
   /** The vector index; in memory if absent. */
   readonly mirror?: VectorIndex | undefined;
   readonly words?: WordMirror | undefined;
+  /** Orders the first passages; the fused order stays if absent. */
+  readonly reranker?: Reranker | undefined;
 }
 
 export class Searcher {
-  readonly #options: Required<SearcherOptions> & RankOptions;
+  readonly #options: Required<Omit<SearcherOptions, 'reranker'>> & RankOptions;
+  readonly #reranker: Reranker | undefined;
 
   constructor(options: SearcherOptions) {
     const { database, embedder, otherEmbedder, weights, mirror, words } = options;
@@ -66,6 +70,7 @@ export class Searcher {
       words: words ?? new WordMirror(database),
       stemOf: stemmer(),
     };
+    this.#reranker = options.reranker;
   }
 
   async search(request: SearchRequest): Promise<Hit[]> {
@@ -86,16 +91,18 @@ export class Searcher {
     const topK = topKOf(request);
     const ranking = await rankPassages(this.#options, request);
     // Twice as many, so that folding leaves no gap.
-    const places = ranking.fused.slice(0, topK * 2);
+    const read = rerankedAtLeast(this.#reranker, topK);
+    const places = ranking.fused.slice(0, Math.max(topK * 2, read));
     // The filter was read before the lists. Documents that were replaced since then are filtered
     // here, by their current state.
     const filter = toPassageFilter(request.filter);
     const rows = await getPassages(this.#options.database, { caller, corpus, places, filter });
     const byPlace = new Map(rows.map((row) => [placeKey(row), row]));
-    const passages = places.flatMap((fused) => {
+    const found = places.flatMap((fused) => {
       const row = byPlace.get(placeKey(fused));
       return row ? [{ ...row, fused }] : [];
     });
+    const passages = await rerank(this.#reranker, { query, read }, found);
     const { stemOf } = this.#options;
     const stems = new Set(searchWordsOf(query).map(stemOf));
     const hits = foldSimilar(passages)
@@ -108,7 +115,7 @@ export class Searcher {
         const parts = partsOf(lists, first.fused);
         return { ...hit, explanation: { parts, terms: marked.stems, feedbackTerms, weights } };
       });
-    return { hits, isWhole: passages.length === places.length };
+    return { hits, isWhole: found.length === places.length };
   }
 }
 

@@ -5,9 +5,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { realWorld } from '../../src/app/world.ts';
 import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { openBlobBucket } from '../../src/blob/s3.ts';
+import { blobConformance } from '../../src/testing/index.ts';
 import { bucket, credentials, type S3Server, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
-import { blobSuite } from './blob-suite.ts';
 
 const prefix = 'pawl/blobs';
 const folderOf = (key: string): string => `${key.slice(0, 2)}/${key}`;
@@ -19,7 +19,7 @@ function openBucket(t: Cleanup, { endpoint }: S3Server, more = {}) {
   return blobs;
 }
 
-blobSuite('a folder', async (t) => {
+blobConformance('a folder', async (t) => {
   const directory = temporaryDirectory(t);
   return {
     blobs: openBlobDirectory(directory, realWorld()),
@@ -27,7 +27,7 @@ blobSuite('a folder', async (t) => {
   };
 });
 
-blobSuite('a bucket', async (t) => {
+blobConformance('a bucket', async (t) => {
   const server = await startS3(t);
   return {
     blobs: openBucket(t, server),

@@ -38,6 +38,10 @@ export const imports = {
     access: belowService,
     webhook: belowService,
     source: belowEngine,
+    // What users plug in, adapted to the ports inside.
+    port: [...belowEngine, 'search/rerank.ts'],
+    // Suites that users run on parts of their own.
+    testing: ['kernel', 'blob/blob.ts', 'sink/sink.ts', 'pipeline', 'port', 'index.ts'],
     // Between a step and the service that runs it in another process.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
@@ -45,8 +49,18 @@ export const imports = {
     http: [...belowService, ...users, 'contract', 'service'],
     // Also runs in the browser.
     client: ['kernel', 'contract'],
-    library: [...belowService, ...users, 'contract', 'service', 'app'],
-    app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'mcp', 'index.ts'],
+    library: [...belowService, ...users, 'port', 'contract', 'service', 'app'],
+    app: [
+      ...belowService,
+      ...users,
+      'port',
+      'contract',
+      'service',
+      'http',
+      'library',
+      'mcp',
+      'index.ts',
+    ],
     mcp: ['kernel', 'access', 'contract', 'service'],
     cli: [
       ...belowService,
@@ -64,7 +78,11 @@ export const imports = {
   },
   files: {
     'src/app/settings/config.ts': ['kernel/failure/failure.ts', 'app/settings'],
-    'src/app/settings/settings.ts': ['kernel/limits/limits.ts', 'app/settings'],
+    'src/app/settings/settings.ts': [
+      'kernel/limits/limits.ts',
+      'kernel/name/embedder-vendor.ts',
+      'app/settings',
+    ],
   },
   packages: {
     pg: ['store'],
@@ -91,6 +109,7 @@ export const imports = {
     '@modelcontextprotocol/server': ['mcp', 'cli/command/mcp.ts'],
     'prom-client': ['service'],
     'node:sqlite': ['store'],
+    'node:test': ['testing'],
     'node:child_process': ['pipeline', 'engine', 'app', 'cli'],
     'node:http': ['http', 'service', 'app', 'cli'],
   },

@@ -10,6 +10,7 @@ import { lanePriceOf, type Prices } from '../../provider/prices.ts';
 import { isModelServed } from '../../store/batch/presence.ts';
 import type { PawlOptions } from '../options.ts';
 import type { Tools } from '../tools.ts';
+import { embedderSettings, extractorSettings } from './models.ts';
 
 interface LaneParts {
   readonly providers: BatchProviders;
@@ -32,8 +33,9 @@ function entityLane(
   { extractor }: Pick<PawlOptions, 'extractor'>,
   parts: LaneParts,
 ): LaneModel | undefined {
-  if (!extractor) return undefined;
-  const { model, prices } = extractor;
+  const settings = extractorSettings(extractor);
+  if (!settings) return undefined;
+  const { model, prices } = settings;
   const { completer } = parts.tools;
   return laneModel({ model, taskType: 'completion', prices, origin: completer?.origin }, parts);
 }
@@ -43,10 +45,11 @@ function embeddingLane(
   { embedder }: Pick<PawlOptions, 'embedder'>,
   parts: LaneParts,
 ): DocumentLane['embeddings'] {
-  const [, model] = /^openai:([^@]+)$/.exec(embedder?.choice ?? '') ?? [];
+  const settings = embedderSettings(embedder);
+  const [, model] = /^openai:([^@]+)$/.exec(settings?.choice ?? '') ?? [];
   if (model === undefined) return undefined;
   const { model: storedModel, origin } = parts.tools.embedders.embedder;
-  const prices = { input: embedder?.centsPerMillionTokens };
+  const prices = { input: settings?.centsPerMillionTokens };
   const lane = laneModel({ model, taskType: 'embedding', prices, origin }, parts);
   return { ...lane, storedModel, encode: toSignedBytes };
 }

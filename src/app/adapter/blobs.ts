@@ -4,6 +4,7 @@ import type { StreamedBlobStore, SweptBlobs } from '../../blob/blob.ts';
 import { openBlobDirectory } from '../../blob/directory.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { World } from '../../kernel/world.ts';
+import { type BlobStorePort, checkBlobStore, pluggedBlobs } from '../../port/blob-store.ts';
 
 export interface BlobSettings {
   /** `file:FOLDER`, `s3://BUCKET` or `s3://BUCKET/PREFIX`. */
@@ -19,9 +20,11 @@ export interface BlobSettings {
 export type OpenBlobs = StreamedBlobStore & SweptBlobs & { close(): Promise<void> };
 
 export async function openBlobs(
-  settings: BlobSettings | undefined,
+  given: BlobSettings | BlobStorePort | undefined,
   { data, world }: { readonly data: string; readonly world: World },
 ): Promise<OpenBlobs> {
+  if (given !== undefined && !('url' in Object(given))) return pluggedBlobs(checkBlobStore(given));
+  const settings = given as BlobSettings | undefined;
   const folder = settings ? /^file:(?:\/\/(?=\/))?(.+)$/.exec(settings.url)?.[1] : undefined;
   if (!settings || folder !== undefined) {
     const directory = folder === undefined ? join(resolve(data), 'blobs') : resolve(folder);

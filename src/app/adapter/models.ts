@@ -1,13 +1,17 @@
 /** Opens the models that the settings name: embedders, and the one that finds entities. */
 import { Failure } from '../../kernel/failure/failure.ts';
+import { embedderVendors } from '../../kernel/name/embedder-vendor.ts';
 import { isSameHost, type Origin, originOf } from '../../kernel/name/origin.ts';
 import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';
+import { checkEmbedder, type EmbedderPort, pluggedEmbedder } from '../../port/embedder.ts';
+import { checkEntityExtractor, type EntityExtractorPort } from '../../port/entity-extractor.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
 import { onnxEmbedder } from '../../provider/embedding/onnx-embedder.ts';
 import { openaiEmbedder } from '../../provider/embedding/openai-embedder.ts';
+import { type ChosenPreset, presetOf, presetUrl } from '../../provider/embedding/preset/preset.ts';
 import { withQueryMemory } from '../../provider/embedding/query-memory.ts';
 import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
 import { observedCompleter, observedEmbedder } from '../../provider/observed.ts';
@@ -15,7 +19,7 @@ import type { Prices } from '../../provider/prices.ts';
 import type { BudgetLimits } from '../../provider/rate-limit.ts';
 
 export interface EmbedderSettings {
-  /** `local`, `openai:MODEL`, `openai:MODEL@DIMENSIONS` or `onnx:FOLDER`. */
+  /** `local`, `onnx:FOLDER`, or `VENDOR:MODEL` with `openai` or a preset; with `@DIMENSIONS`. */
   readonly choice: string;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
@@ -32,22 +36,46 @@ export interface ExtractorOptions {
   readonly budget?: BudgetLimits | undefined;
 }
 
+const vendors = embedderVendors.map((name) => `${name}:MODEL`).join(', ');
+const embedderForms = `local, openai:MODEL, ${vendors} or onnx:FOLDER`;
+
 export const openaiUrl = 'https://api.openai.com/v1';
 
 export type Embedders = ReturnType<typeof embeddersFor>;
 
+/** Settings have a `choice`; anything else must be an embedder of the user's own. */
+export function embedderSettings(
+  given: EmbedderSettings | EmbedderPort | undefined,
+): EmbedderSettings | undefined {
+  return given !== undefined && 'choice' in Object(given) ? (given as EmbedderSettings) : undefined;
+}
+
+/** Settings have a `model`; anything else must be an extractor of the user's own. */
+export function extractorSettings(
+  given: ExtractorOptions | EntityExtractorPort | undefined,
+): ExtractorOptions | undefined {
+  return given !== undefined && 'model' in Object(given) ? (given as ExtractorOptions) : undefined;
+}
+
+export function ownExtractor(
+  given: ExtractorOptions | EntityExtractorPort | undefined,
+): EntityExtractorPort | undefined {
+  if (given === undefined || extractorSettings(given)) return undefined;
+  return checkEntityExtractor(given);
+}
+
 /** The configured embedder, and those of corpora that were started with another model. */
 export function embeddersFor(
-  settings: EmbedderSettings,
+  given: EmbedderSettings | EmbedderPort,
   world: World,
   onCall?: (call: ModelCall) => void,
 ) {
   const made = new Map<string, Embedder>();
-  const choose = (chosen: EmbedderSettings): Embedder => {
-    const found = chooseEmbedder(chosen, world);
-    return onCall ? observedEmbedder(found, world, onCall) : found;
-  };
-  const embedder = choose(settings);
+  const settings = embedderSettings(given) ?? { choice: 'local' };
+  const watched = (found: Embedder): Embedder =>
+    onCall ? observedEmbedder(found, world, onCall) : found;
+  const choose = (chosen: EmbedderSettings): Embedder => watched(chooseEmbedder(chosen, world));
+  const embedder = settings === given ? choose(settings) : watched(ownEmbedder(given, world));
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
     const isLocal = model === staticEmbedder().model;
@@ -58,13 +86,15 @@ export function embeddersFor(
     // Only for the address that computed the corpus: no text is sent to a host nobody configured.
     if (!isLocal && (at === undefined || url === undefined || !isSameHost(at, url)))
       return undefined;
-    const choice = isLocal ? 'local' : `openai:${model}`;
+    const choice = isLocal ? 'local' : presetOf(model) ? model : `openai:${model}`;
     const other = made.get(model) ?? choose({ choice, url, key, budget });
     made.set(model, other);
     return other;
   };
   // The public API needs a key; a self-hosted server may not.
-  const reaches = settings.key !== undefined || (settings.url ?? openaiUrl) !== openaiUrl;
+  const isPreset = presetOf(settings.choice) !== undefined;
+  const reaches =
+    isPreset || settings.key !== undefined || (settings.url ?? openaiUrl) !== openaiUrl;
   const isConfigured = (model: string): boolean =>
     model === embedder.model || model === staticEmbedder().model || reaches;
   const close = async (): Promise<void> => {
@@ -92,16 +122,30 @@ export function embeddersFor(
 
 /** The configured address, or the default one for a model of OpenAI. */
 function urlOf({ choice, url }: EmbedderSettings): string | undefined {
+  const chosen = presetOf(choice);
+  if (chosen) return presetUrl(chosen, url);
   return url ?? (choice.startsWith('openai:') ? openaiUrl : undefined);
+}
+
+function ownEmbedder(given: unknown, world: World): Embedder {
+  const port = checkEmbedder(given);
+  const { model } = port;
+  if (model === staticEmbedder().model || model.startsWith('onnx:')) {
+    const message = `open({ embedder }): ${model} is the name of a model of Pawl: choose another`;
+    throw new Failure('usage_error', message);
+  }
+  return pluggedEmbedder(port, world);
 }
 
 function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   const { choice, key, centsPerMillionTokens, budget } = settings;
   if (choice === 'local') return staticEmbedder();
+  const chosen = presetOf(choice);
+  if (chosen) return presetEmbedder(chosen, settings, world);
   const [, kind, name = ''] = /^(openai|onnx):(.+)$/.exec(choice) ?? [];
   if (kind === 'onnx') return onnxEmbedder({ folder: name });
   if (kind !== 'openai') {
-    const message = `${JSON.stringify(choice)} is no embedder: local, openai:MODEL or onnx:FOLDER`;
+    const message = `${JSON.stringify(choice)} is no embedder: ${embedderForms}`;
     throw new Failure('bad_request', message);
   }
   const { url = openaiUrl } = settings;
@@ -113,6 +157,21 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   const [, model = name, size] = /^(.+)@(\d+)$/.exec(name) ?? [];
   const dimensions = size === undefined ? undefined : Number(size);
   const at = { url, isNamed, key };
+  return openaiEmbedder({ ...at, world, model, dimensions, centsPerMillionTokens, budget });
+}
+
+/** A vendor needs a key; a server of one's own may need none. */
+function presetEmbedder(chosen: ChosenPreset, settings: EmbedderSettings, world: World): Embedder {
+  const { model, dimensions, preset } = chosen;
+  const { centsPerMillionTokens, budget } = settings;
+  const { keyVariable } = preset;
+  const key = settings.key ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
+  const url = presetUrl(chosen, settings.url);
+  if (key === undefined && keyVariable !== undefined && settings.url === undefined) {
+    const message = `${settings.choice} needs a key: set PAWL_EMBEDDER_KEY or ${keyVariable}`;
+    throw new Failure('usage_error', message);
+  }
+  const at = { url, isNamed: settings.url !== undefined, key, preset: chosen };
   return openaiEmbedder({ ...at, world, model, dimensions, centsPerMillionTokens, budget });
 }
 

@@ -1,5 +1,6 @@
 /** Opens the sinks that the settings name. Adapters are loaded on demand. */
 import type { World } from '../../kernel/world.ts';
+import { checkSinks, isSearched, pluggedSink, type SinkPort } from '../../port/sink.ts';
 import type { Sink, VectorSink } from '../../sink/sink.ts';
 
 export interface SinkSettings {
@@ -30,12 +31,21 @@ export interface OpenSinks {
   close(): Promise<void>;
 }
 
-export async function openSinks(settings: SinkSettings, world: World): Promise<OpenSinks> {
+export async function openSinks(
+  settings: SinkSettings,
+  world: World,
+  added: readonly SinkPort[] = [],
+): Promise<OpenSinks> {
   const { qdrant, neo4j } = settings;
-  const searched =
-    qdrant && (await import('../../sink/qdrant.ts')).openQdrant({ ...qdrant, world });
+  const ports = checkSinks(
+    added,
+    [qdrant && 'qdrant', neo4j && 'neo4j'].flatMap((n) => n ?? []),
+  );
+  const vectors = qdrant && (await import('../../sink/qdrant.ts')).openQdrant({ ...qdrant, world });
   const graph = neo4j && (await import('../../sink/neo4j.ts')).openNeo4j({ ...neo4j, world });
-  const sinks: Sink[] = [searched, graph].filter((sink) => sink !== undefined);
+  const own = ports.map(pluggedSink);
+  const sinks: Sink[] = [vectors, graph, ...own].filter((sink) => sink !== undefined);
+  const searched = vectors ?? own.find(isSearched);
   const close = async (): Promise<void> => {
     await Promise.all(sinks.map((sink) => sink.close()));
   };

@@ -1,5 +1,6 @@
 /** All settings in one table: variable, flag, valid values and meaning. */
 import { limits } from '../../kernel/limits/limits.ts';
+import { embedderVendors, vendorModel } from '../../kernel/name/embedder-vendor.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './forms.ts';
 import { type RateConfig, rateSettings } from './rate.ts';
 import { type RedisConfig, redisSettings } from './redis.ts';
@@ -281,19 +282,21 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   embedder: {
     variable: 'PAWL_EMBEDDER',
     initial: 'local',
-    form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
+    form: 'local, openai:MODEL, VENDOR:MODEL, VENDOR:MODEL@DIMENSIONS or onnx:FOLDER',
     meaning:
       'The embedding model: the built-in table, any server with an OpenAI-compatible ' +
-      'embeddings API, or an ONNX model on this machine.',
-    parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
+      'embeddings API, or an ONNX model on this machine. VENDOR is one of ' +
+      `${embedderVendors.join(', ')}, with its address and its prompts.`,
+    parse: (text) =>
+      /^(?:local|openai:\S+|onnx:.+)$/.test(text) || vendorModel(text) ? text : undefined,
   },
   embedderUrl: {
     variable: 'PAWL_EMBEDDER_URL',
     initial: undefined,
     form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
     meaning:
-      'The address of the server of `openai:MODEL`. Absent: the address of OpenAI, which ' +
-      'needs a key. Private addresses are allowed here. A corpus keeps the address that it ' +
+      'The address of the server of the model. Absent: that of the vendor, or of OpenAI; both ' +
+      'need a key. Private addresses are allowed here. A corpus keeps the address that it ' +
       'was created with.',
     parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },

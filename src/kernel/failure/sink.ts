@@ -1,7 +1,11 @@
-/** The rows of the failure table about sinks, which keep copies outside the store. */
+/** The rows of the failure table about sinks, and about other parts that users plug in. */
 import { row } from './row.ts';
 
 export const sinkFailures = {
+  port_failed: row('E_PORT', 'transient', 502, {
+    title: 'An added part failed',
+    advice: 'Correct the part that your program passes to Pawl, as the message says, then retry.',
+  }),
   qdrant_unavailable: row('E_QDRANT', 'transient', 503, {
     title: 'Qdrant unavailable',
     advice: 'Check that Qdrant runs at PAWL_QDRANT_URL, then retry.',

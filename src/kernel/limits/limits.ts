@@ -126,6 +126,8 @@ export const limits = {
     workerMs: { scraping: 2 * minute, chunking: 2 * minute, embedding: 10 * minute },
     /** Includes the wait for a free parser, which can be long behind large documents. */
     extractMs: 15 * minute,
+    /** The longest timeout that an added step may have. */
+    addedMsMax: 60 * minute,
   },
 
   ...suspectLimits,

@@ -17,10 +17,11 @@ export interface Expected {
 export function readAnswer(
   body: string,
   expected: Expected,
+  toOpenai: (answer: Record<string, unknown>) => Record<string, unknown> = (answer) => answer,
 ): EmbeddingResult & { readonly dimensions: number } {
   const refuse = (what: string): Failure =>
     new Failure('step_output_invalid', `${expected.model}: ${what}`);
-  const answer = parse(body, refuse);
+  const answer = toOpenai(parse(body, refuse));
   if (!Array.isArray(answer.data)) throw refuse('the answer has no list of vectors');
   if (answer.data.length !== expected.count) {
     throw refuse(`${answer.data.length} of ${expected.count} vectors came back`);

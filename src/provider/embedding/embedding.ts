@@ -40,7 +40,10 @@ export interface Embedder {
   readonly origin?: Origin | undefined;
   /** What is left of the rate limit in this minute, if there is one. */
   readonly pace?: (() => Pace) | undefined;
+  /** The vectors of documents. */
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
+  /** The vector of a query, for models that distinguish; like a document, if absent. */
+  embedQuery?: ((text: string, signal: AbortSignal) => Promise<Embeddings>) | undefined;
   /** Waits briefly for responses in flight, so that they are stored, then gives up. */
   close?(): Promise<void>;
 }
@@ -48,4 +51,12 @@ export interface Embedder {
 /** Estimates the tokens of a text without a tokenizer, rather too many than too few. */
 export function guessTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 3) + 1;
+}
+
+export function embedQuery(
+  embedder: Embedder,
+  query: string,
+  signal: AbortSignal,
+): Promise<Embeddings> {
+  return embedder.embedQuery?.(query, signal) ?? embedder.embed([query], signal);
 }

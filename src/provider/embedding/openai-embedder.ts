@@ -14,7 +14,9 @@ import type { Asker } from '../openai-refusal.ts';
 import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';
 import { costOf, priceOf } from '../prices.ts';
 import { Budget, type Pace } from '../rate-limit.ts';
-import type { Embedder } from './embedding.ts';
+import type { Embedder, Embeddings } from './embedding.ts';
+import type { ChosenPreset } from './preset/preset.ts';
+import { openaiWire, type TextUse, type Wire } from './preset/wire.ts';
 
 export interface OpenaiOptions extends OpenaiServer {
   /** Requested from models that can shorten their vectors. */
@@ -22,23 +24,44 @@ export interface OpenaiOptions extends OpenaiServer {
   /** In cents per million tokens; that of the price table if absent. */
   readonly centsPerMillionTokens?: number | undefined;
   readonly requestMs?: number | undefined;
+  /** The interface, if it is not OpenAI's; with the vendor's limits for one request. */
+  readonly preset?: ChosenPreset | undefined;
 }
 
 export function openaiEmbedder(options: OpenaiOptions): Embedder {
   const { model, dimensions } = options;
-  const price = options.centsPerMillionTokens ?? priceOf(model)?.input;
+  const price =
+    options.centsPerMillionTokens ??
+    options.preset?.preset.centsPerMillionTokens ??
+    priceOf(model)?.input;
   const server = new Server(options);
-  const collector = new Collector({ world: options.world, send: server.send });
+  const { name, preset } = options.preset ?? {};
+  const { inputsMax, tokensMax } = preset ?? {};
+  const collectorFor = (use: TextUse) =>
+    new Collector({
+      world: options.world,
+      send: (texts, tokens) => server.send(texts, tokens, use),
+      ...(inputsMax !== undefined && { inputsMax }),
+      ...(tokensMax !== undefined && { tokensMax }),
+    });
+  const collector = collectorFor('document');
+  const queries = preset?.distinguishes ? collectorFor('query') : undefined;
+  const paidBy = async (asked: ReturnType<Collector['ask']>): Promise<Embeddings> => {
+    const { vectors, tokensPaid } = await asked;
+    const costCents = costOf({ input: tokensPaid }, { input: price ?? 0, output: 0 });
+    return { vectors, tokensIn: tokensPaid, costCents };
+  };
+  const sized = dimensions === undefined ? model : `${model}@${dimensions}`;
   return {
-    model: dimensions === undefined ? model : `${model}@${dimensions}`,
+    // With the vendor: another interface or prompt gives other vectors of the same model.
+    model: name === undefined ? sized : `${name}:${sized}`,
     meter: { centsPerMillionTokens: price },
     origin: originOf(options.url, options.isNamed ?? true),
     pace: () => server.pace(),
-    async embed(texts, signal, keep) {
-      const { vectors, tokensPaid } = await collector.ask(texts, signal, keep);
-      const costCents = costOf({ input: tokensPaid }, { input: price ?? 0, output: 0 });
-      return { vectors, tokensIn: tokensPaid, costCents };
-    },
+    embed: (texts, signal, keep) => paidBy(collector.ask(texts, signal, keep)),
+    ...(queries && {
+      embedQuery: (text: string, signal: AbortSignal) => paidBy(queries.ask([text], signal)),
+    }),
     async close() {
       await settled(options.world, collector.idle());
       await server.close();
@@ -48,6 +71,7 @@ export function openaiEmbedder(options: OpenaiOptions): Embedder {
 
 class Server {
   readonly #options: OpenaiOptions;
+  readonly #wire: Wire;
   readonly #budget: Budget;
   readonly #url: URL;
   readonly #pool: Pool;
@@ -55,7 +79,8 @@ class Server {
 
   constructor(options: OpenaiOptions) {
     this.#options = options;
-    this.#url = new URL(`${options.url.replace(/\/+$/, '')}/embeddings`);
+    this.#wire = options.preset?.preset.wire ?? openaiWire;
+    this.#url = new URL(`${options.url.replace(/\/+$/, '')}${this.#wire.path(options.model)}`);
     this.#budget = new Budget(this.#url.host, options.world, options.budget);
     this.#dimensions = options.dimensions;
     this.#pool = new Pool(this.#url.origin, {
@@ -71,29 +96,26 @@ class Server {
   }
 
   /** Sends one request within the rate limit, or fails with the time to wait. */
-  readonly send = async (texts: readonly string[], tokens: number): Promise<EmbeddingResult> => {
+  async send(texts: readonly string[], tokens: number, use: TextUse): Promise<EmbeddingResult> {
     this.#budget.take(tokens);
     const { model, key, world } = this.#options;
-    const { status, headers, body } = await this.#request(texts);
+    const { status, headers, body } = await this.#request(texts, use);
     if (status === 200) {
-      const answer = readAnswer(body, {
-        model,
-        count: texts.length,
-        dimensions: this.#dimensions,
-      });
+      const expected = { model, count: texts.length, dimensions: this.#dimensions };
+      const answer = readAnswer(body, expected, this.#wire.answer);
       this.#dimensions = answer.dimensions;
       return answer;
     }
     const asker: Asker = { host: this.#url.host, model, key, texts, now: world.now() };
     throw refusedBy(this.#budget, { status, headers, body }, asker);
-  };
+  }
 
   close(): Promise<void> {
     return this.#pool.destroy();
   }
 
-  async #request(texts: readonly string[]) {
-    const { world, key, model, dimensions, requestMs = limits.budget.requestMs } = this.#options;
+  async #request(texts: readonly string[], use: TextUse) {
+    const { world, key, requestMs = limits.budget.requestMs } = this.#options;
     const deadline = new AbortController();
     const cancel = world.setTimer(() => {
       const message = `${this.#url.host} took longer than ${requestMs} ms`;
@@ -107,14 +129,9 @@ class Server {
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(key !== undefined && this.#wire.headers(key)),
         },
-        body: JSON.stringify({
-          model,
-          input: texts,
-          encoding_format: 'base64',
-          ...(dimensions !== undefined && { dimensions }),
-        }),
+        body: JSON.stringify(this.#bodyOf(texts, use)),
       });
       return { status: statusCode, headers, body: await readText(body) };
     } catch (error) {
@@ -122,6 +139,13 @@ class Server {
     } finally {
       cancel();
     }
+  }
+
+  #bodyOf(texts: readonly string[], use: TextUse): object {
+    const { model, dimensions, preset } = this.#options;
+    const prompt = preset?.preset.promptOf?.(model, use) ?? '';
+    const sent = prompt === '' ? texts : texts.map((text) => `${prompt}${text}`);
+    return this.#wire.body({ model, texts: sent, dimensions, use });
   }
 
   /** A connection failure is blamed on the provider, unless its certificate is at fault. */

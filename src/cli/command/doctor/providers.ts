@@ -52,6 +52,11 @@ async function checkEmbedder({ embedder, world }: Settings, signal: AbortSignal)
   }
   const { embedder: local, close } = embeddersFor(embedder, world);
   try {
+    const { model, origin } = local;
+    if (origin) {
+      const why = 'not asked, because a request may cost money';
+      return { verdict: 'ok', found: `${model} at ${origin.url}, ${why}` };
+    }
     await local.embed(['ready'], signal);
     return { verdict: 'ok', found: `${local.model}, on this machine` };
   } finally {

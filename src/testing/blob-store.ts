@@ -1,15 +1,19 @@
-/** What every blob store guarantees. */
+/** What Pawl relies on in a blob store. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { describe, test } from 'node:test';
-import type { StreamedBlobStore, SweptBlobs, UsedBlobs } from '../../src/blob/blob.ts';
-import { patience } from '../support/patience.ts';
-import type { Cleanup } from '../support/temporary.ts';
+import { getPart, getPieces, type SweptBlobs, type UsedBlobs } from '../blob/blob.ts';
+import { type BlobStorePort, checkBlobStore, pluggedBlobs } from '../port/blob-store.ts';
+import { type Case, type Cleanup, conformance } from './conformance.ts';
 
 export interface BlobCase {
-  readonly blobs: StreamedBlobStore & SweptBlobs;
-  /** Makes a blob look old. */
-  age(key: string): void;
+  readonly blobs: BlobStorePort;
+  /** Makes a blob look old; needed for a store that sweeps. */
+  age?(key: string): Promise<void> | void;
+}
+
+interface Given {
+  readonly blobs: ReturnType<typeof pluggedBlobs> & SweptBlobs;
+  age(key: string): Promise<void>;
 }
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text);
@@ -24,14 +28,16 @@ async function* inPieces(bytes: Uint8Array, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function gathered(pieces: AsyncIterable<Uint8Array> | undefined): Promise<Buffer> {
+async function gathered(
+  pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[],
+): Promise<Buffer> {
   const held: Uint8Array[] = [];
-  for await (const piece of pieces ?? []) held.push(piece);
+  for await (const piece of pieces) held.push(piece);
   return Buffer.concat(held);
 }
 
 async function sweep(
-  { blobs }: BlobCase,
+  { blobs }: Given,
   used: UsedBlobs,
   { limit = 100, before = Date.now() - 60_000 } = {},
 ): Promise<number> {
@@ -48,9 +54,7 @@ function neighbours(): [string, string] {
   for (let at = 1; ; at += 1) if (partOf(`${at}`) === partOf('0')) return ['0', `${at}`];
 }
 
-type BlobTest = readonly [title: string, run: (given: BlobCase) => Promise<void>];
-
-const tests: readonly BlobTest[] = [
+const storing: readonly Case<Given>[] = [
   [
     'bytes come back unchanged, under their hash, even if they are put several times',
     async ({ blobs }) => {
@@ -58,10 +62,8 @@ const tests: readonly BlobTest[] = [
         assert.equal(await blobs.put(bytes), hashOf(bytes));
         assert.equal(await blobs.put(bytes), hashOf(bytes));
         assert.deepEqual(Buffer.from(await blobs.get(hashOf(bytes))), Buffer.from(bytes));
-        assert.deepEqual(
-          await gathered(await blobs.getStream?.(hashOf(bytes))),
-          Buffer.from(bytes),
-        );
+        const pieces = await getPieces(blobs, hashOf(bytes));
+        assert.deepEqual(await gathered(pieces), Buffer.from(bytes));
       }
     },
   ],
@@ -84,10 +86,11 @@ const tests: readonly BlobTest[] = [
     'a part of a blob can be read alone, and a missing blob is reported',
     async ({ blobs }) => {
       const key = await blobs.put(bytesOf('the walrus sleeps'));
-      const part = (await blobs.getPart?.(key, { at: 4, bytes: 6 })) ?? new Uint8Array();
+      const part = await getPart(blobs, key, { at: 4, bytes: 6 });
       assert.equal(Buffer.from(part).toString(), 'walrus');
-      const late = blobs.getPart?.(key, { at: 12, bytes: 60 });
-      await assert.rejects(Promise.resolve(late), { code: 'source_missing' });
+      if (!blobs.getPart) return;
+      const late = blobs.getPart(key, { at: 12, bytes: 60 });
+      await assert.rejects(late, { code: 'source_missing' });
     },
   ],
   [
@@ -95,17 +98,20 @@ const tests: readonly BlobTest[] = [
     async ({ blobs }) => {
       const key = hashOf(bytesOf('never'));
       await assert.rejects(blobs.get(key), { code: 'source_missing' });
-      await assert.rejects(Promise.resolve(blobs.getStream?.(key)), { code: 'source_missing' });
-      const part = blobs.getPart?.(key, { at: 0, bytes: 1 });
-      await assert.rejects(Promise.resolve(part), { code: 'source_missing' });
+      await assert.rejects(getPieces(blobs, key), { code: 'source_missing' });
+      const part = getPart(blobs, key, { at: 0, bytes: 1 });
+      await assert.rejects(part, { code: 'source_missing' });
     },
   ],
+];
+
+const sweeping: readonly Case<Given>[] = [
   [
     'a sweep removes what is old and unused, and nothing else',
     async (given) => {
       const { blobs, age } = given;
       const [used, unused] = [await blobs.put(bytesOf('used')), await blobs.put(bytesOf('unused'))];
-      for (const key of [used, unused]) age(key);
+      for (const key of [used, unused]) await age(key);
       const young = await blobs.put(bytesOf('young'));
       assert.equal(await sweep(given, using(used)), 1);
       assert.equal(Buffer.from(await blobs.get(young)).toString(), 'young');
@@ -120,7 +126,7 @@ const tests: readonly BlobTest[] = [
     async (given) => {
       const { blobs, age } = given;
       const again = await blobs.put(bytesOf('again'));
-      age(again);
+      await age(again);
       assert.equal(await blobs.put(bytesOf('again')), again);
       const young = await blobs.put(bytesOf('young'));
       assert.equal(await sweep(given, using()), 0);
@@ -133,7 +139,7 @@ const tests: readonly BlobTest[] = [
       const { blobs, age } = given;
       const text = bytesOf('in that moment');
       const key = await blobs.put(text);
-      age(key);
+      await age(key);
       let isUsed = false;
       const used: UsedBlobs = async (keys) => {
         if (!keys.includes(key) || isUsed) return new Set(isUsed ? keys : []);
@@ -153,21 +159,35 @@ const tests: readonly BlobTest[] = [
     async (given) => {
       const { blobs, age } = given;
       const keys = await Promise.all(neighbours().map((text) => blobs.put(bytesOf(text))));
-      keys.forEach(age);
+      for (const key of keys) await age(key);
       assert.equal(await sweep(given, using(), { limit: 1 }), 1);
       assert.equal(await sweep(given, using(), { limit: 1 }), 1);
       const [one = ''] = await Promise.all(neighbours().map((text) => blobs.put(bytesOf(text))));
-      keys.forEach(age);
+      for (const key of keys) await age(key);
       assert.equal(await sweep(given, using(one), { limit: 1 }), 1);
       await blobs.get(one);
     },
   ],
 ];
 
-export function blobSuite(name: string, open: (t: Cleanup) => Promise<BlobCase>): void {
-  describe(`blobs in ${name}`, () => {
-    for (const [title, run] of tests) {
-      test(title, { timeout: patience.testMs }, async (t) => run(await open(t)));
-    }
-  });
+/** Registers the tests of a blob store with `node:test`. */
+export function blobConformance(
+  name: string,
+  make: (t: Cleanup) => Promise<BlobCase> | BlobCase,
+): void {
+  const given = async (t: Cleanup): Promise<Given & { readonly isSwept: boolean }> => {
+    const { blobs, age } = await make(t);
+    checkBlobStore(blobs);
+    const isSwept = blobs.sweep !== undefined && age !== undefined;
+    return { blobs: pluggedBlobs(blobs), age: async (key) => age?.(key), isSwept };
+  };
+  conformance(`blobs in ${name}`, storing, given);
+  // Only the store itself says whether it sweeps.
+  const whenSwept = sweeping.map(
+    ([title, run]): Case<Given & { readonly isSwept: boolean }> => [
+      title,
+      async (each) => (each.isSwept ? run(each) : undefined),
+    ],
+  );
+  conformance(`sweeping blobs in ${name}`, whenSwept, given);
 }
