@@ -88,7 +88,7 @@ describe('an added step', () => {
     const { job, events, state } = await ingested(pawl);
     assert.equal(state, 'failed');
     assert.ok(events.includes('retry_scheduled rated'));
-    assert.match(JSON.stringify(await job.items()), /no summary can be made/);
+    assert.match(JSON.stringify(await job.items().all()), /no summary can be made/);
   });
 
   test('is ended at its own timeout', async (t) => {
@@ -136,7 +136,7 @@ describe('a replaced step', () => {
     const pawl = await opened(t, [{ replace: 'content_extracted', version: '1', run }]);
     const { job, state } = await ingested(pawl);
     assert.equal(state, 'failed');
-    assert.match(JSON.stringify(await job.items()), /no_usable_content/);
+    assert.match(JSON.stringify(await job.items().all()), /no_usable_content/);
   });
 
   test('finds the entities', async (t) => {
@@ -181,7 +181,7 @@ describe('a wrapped step', () => {
     const pawl = await opened(t, [{ wrap: 'chunked', version: '1', run: async () => undefined }]);
     const job = await pawl.ingest([letter], { corpus: 'post' });
     for await (const { kind } of job.events()) if (kind === 'retry_scheduled') break;
-    assert.match(JSON.stringify(await job.items()), /did not call next/);
+    assert.match(JSON.stringify(await job.items().all()), /did not call next/);
     await job.cancel();
   });
 });
