@@ -1,6 +1,7 @@
 /** The options of the library. */
 
 import type { PawlOptions } from '../app/options.ts';
+import type { Metadata } from '../kernel/metadata/metadata.ts';
 import type { SearchFilter, SearchMode } from '../search/request.ts';
 import type { CrawlInput } from '../source/sources.ts';
 
@@ -23,6 +24,8 @@ export interface IngestOptions {
   readonly lane?: 'now' | 'cheap' | undefined;
   /** Crawls from these addresses, and follows links within the site. */
   readonly crawl?: CrawlInput | undefined;
+  /** Metadata of every document of the job; it wins over front matter and sidecars. */
+  readonly metadata?: Metadata | undefined;
   /** Follows symbolic links that lead out of a folder. */
   readonly followLinks?: boolean | undefined;
   /** Called for each skipped entry of a folder, with the reason. */

@@ -18,6 +18,7 @@ import type { Estimate } from '../pipeline/estimate/estimate.ts';
 import type { Hit } from '../search/search.ts';
 import { ProgressBoard } from '../service/view/progress-board.ts';
 import { whyOf } from '../service/view/why.ts';
+import { withMetadata } from '../source/sidecar.ts';
 import { crawlFrom, expandSources, type SourceInput } from '../source/sources.ts';
 import { type BatchTaskRow, findBatchTasks, listBatchTasks } from '../store/batch/tasks.ts';
 import type { ShareAccess, ShareRow } from '../store/corpus/access.ts';
@@ -86,7 +87,8 @@ export class Pawl {
   }
 
   /** The same for sources that `expandSources` has returned. */
-  async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
+  async submit(given: readonly NewSource[], options: IngestOptions): Promise<Job> {
+    const sources = withMetadata(given, options.metadata);
     const { force = false, priority, budgetCents, lane, maxWallSeconds } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);

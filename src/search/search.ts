@@ -6,6 +6,7 @@
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { type Metadata, readMetadata } from '../kernel/metadata/metadata.ts';
 import type { CorpusEmbedders } from '../pipeline/corpus-origin.ts';
 import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
 import { hasCorpus } from '../store/document/documents.ts';
@@ -34,6 +35,8 @@ export interface Hit {
   readonly highlights: readonly Highlight[];
   /** How many near-duplicates were folded into this passage. */
   readonly similar: number;
+  /** The metadata of the document. */
+  readonly metadata: Metadata;
   readonly explanation?: Explanation;
 }
 
@@ -128,5 +131,6 @@ function toHit(
     page: row.page,
     highlights,
     similar,
+    metadata: readMetadata(row.metadata),
   };
 }

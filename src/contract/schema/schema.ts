@@ -13,6 +13,7 @@ import { eventKinds } from '../../observe/event.ts';
 import { searchModes } from '../../search/request.ts';
 import { SearchFilter } from '../search-filter.ts';
 import { Chunk, Document } from './corpus.ts';
+import { Metadata } from './metadata.ts';
 import {
   CorpusNameOrNone,
   Counters,
@@ -49,6 +50,7 @@ export const InlineDocument = Type.Object(
     html: Type.Optional(Type.String()),
     markdown: Type.Optional(Type.String()),
     source_url: Type.Optional(url),
+    metadata: Type.Optional(Metadata),
   },
   closed,
 );
@@ -87,6 +89,7 @@ export const NewJob = Type.Object(
       Type.Number({ minimum: 0, description: 'The job is paused before it costs more.' }),
     ),
     max_wall_seconds: Type.Optional(wallSeconds),
+    metadata: Type.Optional(Metadata),
   },
   closed,
 );
@@ -321,6 +324,7 @@ export const Hit = Type.Object({
   page: pageNumber,
   highlights: Type.Array(Type.Unknown()),
   similar: count,
+  metadata: Metadata,
   explanation: Type.Optional(Type.Unknown()),
 });
 

@@ -41,6 +41,8 @@ export interface PassageRow extends PlaceRow {
   readonly document_id: string;
   readonly source: string;
   readonly title: string | null;
+  /** JSON of `Metadata`; null if there is none. */
+  readonly metadata: string | null;
 }
 
 const isCurrent = `documents.id = chunks.document_id
@@ -157,7 +159,8 @@ export function listAllowedChunks(
 
 const passagesOf = (filter: string) => sql<PassageRow>`
   SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
-    chunks.page, chunks.document_id, documents.source, documents.title
+    chunks.page, chunks.document_id, documents.source, documents.title,
+    documents.metadata
   FROM {places} CROSS JOIN chunks CROSS JOIN documents
   WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
     AND ${isCurrent} AND ${inCorpus} ${filter}`;
