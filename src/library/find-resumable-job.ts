@@ -38,8 +38,9 @@ async function findSameCrawl(
 }
 
 /**
- * An unfinished job of exactly these documents, with the same metadata. A file that was written after the job was
- * submitted may already have been read: then a new job is needed to index the new text.
+ * An unfinished job of exactly these documents, with the same metadata. A file that was written
+ * after the job was submitted may already have been read: then a new job is needed to index the new
+ * text.
  */
 async function findSame(
   store: Database,

@@ -6,6 +6,7 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { PawlClient } from '../cli/pawl-client.ts';
+import { Metadata } from '../contract/schema/metadata.ts';
 import { CorpusName, Url } from '../contract/schema/parts.ts';
 import { InlineDocument, Search } from '../contract/schema/schema.ts';
 import { failures, toFailure } from '../kernel/failure/failure.ts';
@@ -50,18 +51,19 @@ const tools = {
         documents: Type.Optional(
           Type.Array(InlineDocument, { maxItems: limits.request.pageItemsMax }),
         ),
+        metadata: Type.Optional(Metadata),
       },
       closed,
     ),
     isReadOnly: false,
-    run: async (pawl, { corpus_name: corpus, urls = [], documents = [] }) => {
+    run: async (pawl, { corpus_name: corpus, urls = [], documents = [], metadata }) => {
       const sources = [
         ...urls.map(urlSource),
         ...documents.map(({ source_url, ...document }) =>
           inlineSource({ ...document, sourceUrl: source_url }),
         ),
       ];
-      const job = await pawl.submit(sources, { corpus });
+      const job = await pawl.submit(sources, { corpus, metadata });
       return { job_id: job.id, corpus_name: job.corpus, items_total: sources.length };
     },
   }),

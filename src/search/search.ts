@@ -12,6 +12,7 @@ import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
 import { hasCorpus } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { getPassages, type PassageRow } from '../store/search/passages.ts';
+import { FilterCache } from './filter-cache.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
@@ -67,6 +68,7 @@ export class Searcher {
       weights: weights ?? defaultWeights,
       mirror: mirror ?? new Mirror(database),
       words: words ?? new WordMirror(database),
+      filters: new FilterCache(database),
       stemOf: stemmer(),
     };
   }

@@ -53,7 +53,10 @@ export async function writeMetadata(
   await removeMetadata(transaction, id);
   const rows = Object.entries(readMetadata(metadata)).flatMap(([key, value]) =>
     distinct(value).map((each) => ({
-      ...{ corpus, caller, key, document_id: id },
+      corpus,
+      caller,
+      key,
+      document_id: id,
       ...indexedValue(each),
     })),
   );
