@@ -160,7 +160,7 @@ function rowsWith(
   allowed: Allowed | undefined,
 ): ScoredRow[] {
   const size = limits.search.candidatesMax;
-  return index.search({ terms, size, isAllowed: allowed?.isAllowed }).map(toRow);
+  return index.search({ terms, size, allowed }).map(toRow);
 }
 
 function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {

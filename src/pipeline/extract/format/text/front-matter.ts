@@ -86,7 +86,7 @@ function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Lists of one entry or more become lists of texts; maps are left out. */
+/** Lists of one entry or more become lists of texts; maps are skipped. */
 function metadataOf(map: Readonly<Record<string, unknown>>): Metadata {
   const values = Object.entries(map).map(([name, value]): [string, unknown] => {
     if (value instanceof Date) return [name, value.toISOString()];
