@@ -8,6 +8,8 @@ import { Pawl } from './library/pawl.ts';
 export type { EmbedderSettings } from './app/adapter/models.ts';
 export type { CorpusOrigins } from './engine/command/origins.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure/failure.ts';
+export type { Metadata, MetadataValue } from './kernel/metadata/metadata.ts';
+export type { WhereInput } from './kernel/metadata/read-where.ts';
 export { Job, type JobCounts, type JobSummary } from './library/job-handle.ts';
 export type { IngestOptions, OpenOptions, SearchOptions } from './library/options.ts';
 export type { Spending } from './library/own-corpora.ts';

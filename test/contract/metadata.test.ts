@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type IngestOptions, open, type Pawl, type SourceInput } from '../../src/index.ts';
+import { writeMail } from '../support/mail-writer.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
@@ -124,6 +125,38 @@ for (const name of ['sqlite', 'postgres']) {
       assert.deepEqual(await facts(), { [at('/')]: web, [at('/b')]: web, [at('/c')]: web });
       await ingest([at('/b')], { metadata: { team: 'ops' } });
       assert.deepEqual((await facts())[at('/b')], [1, { team: 'ops' }]);
+    });
+
+    test('of a page that has not changed since its last visit changes alone', async (t) => {
+      const site = await serveWeb(t, (request, response) => {
+        const isKnown = request.headers['if-none-match'] === '"1"';
+        const headers = { ETag: '"1"', 'Content-Type': 'text/markdown; charset=utf-8' };
+        response.writeHead(isKnown ? 304 : request.url === '/a.md' ? 200 : 404, headers);
+        response.end(isKnown ? undefined : '---\nlevel: 3\n---\n# Herons\n\nThey wait in reeds.');
+      });
+      const { ingest, facts } = await setup(t, name, [site.host]);
+      const source = `${site.origin}/a.md`;
+      await ingest([source], { metadata: { team: 'web' } });
+      assert.deepEqual(await facts(), { [source]: [1, { level: 3, team: 'web' }] });
+      await ingest([source], { metadata: { team: 'ops' } });
+      assert.deepEqual(await facts(), { [source]: [1, { level: 3, team: 'ops' }] });
+      await ingest([source]);
+      assert.deepEqual(await facts(), { [source]: [1, { level: 3 }] });
+    });
+
+    test('of a mail is that of its files, also after a change', async (t) => {
+      const { ingest, facts } = await setup(t, name);
+      const path = join(temporaryDirectory(t), 'a.eml');
+      const content = '---\nlevel: 3\n---\n# Herons\n\nThey wait in reeds.';
+      const file = { name: 'herons.md', type: 'text/markdown', content };
+      writeFileSync(path, writeMail({ subject: 'Herons', text: 'See the file.', files: [file] }));
+      for (const team of ['web', 'ops']) {
+        await ingest([path], { metadata: { team } });
+        assert.deepEqual(await facts(), {
+          [path]: [1, { team }],
+          [`${path}#attachment/herons.md`]: [1, { level: 3, team }],
+        });
+      }
     });
 
     test('is refused by its key, and nothing is submitted', async (t) => {
