@@ -88,7 +88,8 @@ export async function readDocuments(
   const found = where === null ? undefined : await findCandidates(database, of, JSON.parse(where));
   if (found) return readAmong(database, of, [...found]);
   const documents = new Map<string, number>();
-  const limit = limits.search.allowedPageMax;
+  const { allowedPageMax, matchedPageMax } = limits.search;
+  const limit = where === null ? allowedPageMax : matchedPageMax;
   const isAllowed = isMatch(of.filter);
   for (let after = '', isFull = true; isFull; ) {
     const page = await listAllowedDocuments(database, { ...of, after, limit });
@@ -108,9 +109,17 @@ export async function readAmong(
   { caller, corpus, filter }: Filtered,
   ids: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await getAllowedDocuments(database, { caller, corpus, filter, ids });
-  const allowed = rows.filter(isMatch(filter));
-  return new Map(allowed.map(({ document_id, generation_id }) => [document_id, generation_id]));
+  const documents = new Map<string, number>();
+  const isAllowed = isMatch(filter);
+  const size = limits.search.matchedPageMax;
+  for (let from = 0; from < ids.length; from += size) {
+    if (from > 0) await setImmediate();
+    const some = { caller, corpus, filter, ids: ids.slice(from, from + size) };
+    for (const row of await getAllowedDocuments(database, some)) {
+      if (isAllowed(row)) documents.set(row.document_id, row.generation_id);
+    }
+  }
+  return documents;
 }
 
 /**

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { turnsDuring } from '../../test/support/measure.ts';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
 import { type InlineDocument, open } from '../index.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
+import { flip } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { FilterCache } from './filter-cache.ts';
 import { toPassageFilter } from './request.ts';
@@ -88,5 +91,25 @@ test('a document whose metadata changes during a search is seen in one state', a
     assert.deepEqual(hits, [], mode);
     const sources = (await search('team = "dev"')).map(({ sourceUrl }) => sourceUrl);
     assert.ok(sources.includes('inline:heron'), mode);
+  }
+});
+
+test('a filter over many documents yields to the event loop and finds all of them', async (t) => {
+  const { pawl, database, filterOf } = await setup(t);
+  const count = limits.search.matchedPageMax * 2 + 1;
+  await pawl.store.write(async (transaction) => {
+    for (let n = 0; n < count; n += 1) {
+      const id = `many ${n}`;
+      const rest = { title: null, language: null, chunk_count: 0, text_bytes: 0, kept_share: 1 };
+      const row = { ...place, ...rest, id, source: id, generation_id: 1000 + n, content_hash: '' };
+      await flip(transaction, { ...row, metadata: `{"number":${n},"team":"many"}` }, 1);
+    }
+  });
+  for (const where of ['team = "many"', 'team != "ops" and team != "dev"']) {
+    const turns = await turnsDuring(async () => {
+      const { documents } = await new FilterCache(database).read(filterOf(where));
+      assert.equal(documents.size, count, where);
+    });
+    assert.ok(turns >= 2, `${turns} turns for ${where}`);
   }
 });
