@@ -14,6 +14,12 @@ import type { Figure, Section } from './measure/figure.ts';
 import { fillStore, synthetic } from './synthetic.ts';
 
 const modes = ['hybrid', 'keyword', 'vector'] as const;
+/** By the metadata that `fillStore` writes. */
+const filters = [
+  ['filter for 1 of 200 documents', 'team = "t7"'],
+  ['filter for 1 of 10 documents', 'tenth < 1'],
+  ['filter for 9 of 10 documents', 'tenth != 3'],
+] as const;
 
 export interface LatencyOptions {
   readonly collections: readonly Collection[];
@@ -51,6 +57,14 @@ export async function benchLatency(options: LatencyOptions): Promise<Section> {
         { name: `${mode}, processor time`, value: cpu, digits: 1, unit: 'ms' },
       );
     }
+    // An existing store may have no metadata.
+    for (const [name, where] of store === undefined ? filters : []) {
+      const { median, cpu } = await timeQueries(searcher, 'hybrid', { ...options, where });
+      figures.push(
+        { name: `hybrid, median, ${name}`, value: median, digits: 1, unit: 'ms' },
+        { name: `hybrid, processor time, ${name}`, value: cpu, digits: 1, unit: 'ms' },
+      );
+    }
     figures.push(
       { name: 'first search of a process', value: first.ms, digits: 0, unit: 'ms' },
       { name: 'first search, processor time', value: first.cpu, digits: 0, unit: 'ms' },
@@ -78,8 +92,9 @@ async function timed(work: () => Promise<unknown>): Promise<{ ms: number; cpu: n
 async function timeQueries(
   searcher: Searcher,
   mode: (typeof modes)[number],
-  { collections, rounds }: LatencyOptions,
+  { collections, rounds, where }: LatencyOptions & { readonly where?: string },
 ) {
+  const filter = where === undefined ? undefined : { where };
   // Some of each collection, long and short ones.
   const queries = collections.flatMap(({ queries: all }) =>
     all.filter((_, index) => index % 7 === 0).map(({ text }) => text.slice(0, 2000)),
@@ -90,7 +105,7 @@ async function timeQueries(
     for (const query of queries) {
       const before = process.threadCpuUsage();
       const startedAt = performance.now();
-      await searcher.search({ ...synthetic, query, mode });
+      await searcher.search({ ...synthetic, query, mode, filter });
       // The first round is a warm-up.
       if (round === 0) continue;
       times.push(performance.now() - startedAt);

@@ -10,6 +10,7 @@ import { assemble } from '../src/app/wire.ts';
 import { limits } from '../src/kernel/limits/limits.ts';
 import { searchWordsOf, stemmer } from '../src/pipeline/word/terms.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
+import { FilterCache } from '../src/search/filter-cache.ts';
 import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
@@ -126,6 +127,7 @@ async function measure(collection: Collection): Promise<Measured[]> {
       embedder: staticEmbedder(),
       mirror,
       words,
+      filters: new FilterCache(database),
       stemOf: stemmer(),
       weights: defaultWeights,
     };

@@ -2,9 +2,11 @@
  * A store with the requested number of chunks, written without the engine: sentences of the
  * collections in new combinations, so that word frequencies are realistic.
  */
+import { metadataText } from '../src/kernel/metadata/metadata.ts';
 import { WordPacker } from '../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
 import { indexGeneration, insertChunks, insertVectors } from '../src/store/document/chunks.ts';
+import { writeMetadata } from '../src/store/document/metadata.ts';
 import type { Database, Transaction } from '../src/store/driver/database.ts';
 import { sql } from '../src/store/driver/statement.ts';
 import { writeWords } from '../src/store/search/words.ts';
@@ -93,6 +95,8 @@ async function insertOne(
     generation_id: generationId,
     chunks: chunks.length,
   });
+  const metadata = metadataText({ team: `t${generationId % 200}`, tenth: generationId % 10 });
+  await writeMetadata(transaction, { ...synthetic, id: documentId, metadata });
 }
 
 /** An integer below the bound, from a seed. */

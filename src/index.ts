@@ -16,6 +16,8 @@ export {
   type FailureKind,
   failures,
 } from './kernel/failure/failure.ts';
+export type { Metadata, MetadataValue } from './kernel/metadata/metadata.ts';
+export type { WhereInput } from './kernel/metadata/read-where.ts';
 export type * from './library/options.ts';
 export { openPreview } from './library/preview.ts';
 export type {

@@ -50,7 +50,7 @@ export function isReady(work: Work): work is ReadyWork {
 
 function parsedSource({ staged, taken, text, cut }: ReadyWork, batch: Batch): ParsedSource {
   const { id, kind, source } = staged;
-  const { title, language, contentHash, meta } = text;
+  const { title, language, contentHash, meta, metadata = null } = text;
   return {
     kind,
     source,
@@ -58,6 +58,7 @@ function parsedSource({ staged, taken, text, cut }: ReadyWork, batch: Batch): Pa
     language,
     contentHash,
     meta,
+    metadata,
     blobKey: taken.hash,
     mediaType: taken.mediaType,
     bytes: taken.bytes,

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Failure, type FailureCode, toFailure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { metadataText } from '../kernel/metadata/metadata.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { Chunker } from '../pipeline/chunk/chunker.ts';
@@ -127,6 +128,7 @@ async function parseOne({ staged, taken }: Work, context: PhaseContext): Promise
     language,
     contentHash: hashOf(found),
     meta: metaOf(found),
+    metadata: metadataText(found.metadata),
     attachments: found.attachments?.length ?? 0,
     bytes: Buffer.byteLength(text),
   };

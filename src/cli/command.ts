@@ -16,6 +16,8 @@ export interface Option {
   readonly type: 'string' | 'boolean';
   /** The placeholder of the value in the help. */
   readonly value?: string;
+  /** May be given several times. */
+  readonly multiple?: boolean;
   readonly meaning: string;
 }
 
@@ -43,7 +45,7 @@ export interface Call {
   readonly interrupt: AbortSignal;
 }
 
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+export type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** The exit codes that scripts rely on. */
 export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted: 130 } as const;
@@ -73,7 +75,7 @@ export function readArguments(
 ): { flags: Flags; positionals: string[] } {
   const known = { ...command.options, ...globalOptions };
   const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type }]) => [name, { type }]),
+    Object.entries(known).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
   );
   try {
     const { values, positionals } = parseArgs({

@@ -8,6 +8,7 @@ import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { jobEnds } from '../observe/event.ts';
 import { pathOfSource } from '../pipeline/fetch/file-path.ts';
+import { sidecarName } from '../source/sidecar.ts';
 import type { NewSource } from '../store/job/submit.ts';
 import type { JobClient, PawlClient } from './pawl-client.ts';
 
@@ -79,6 +80,7 @@ async function submit(client: Client, sources: readonly NewSource[], options: Su
     lane,
     budget_cents: options.budgetCents,
     max_wall_seconds: options.maxWallSeconds,
+    metadata: options.metadata,
   };
   const kinds = new Set(sources.map(({ kind }) => kind));
   if (kinds.size > 1) {
@@ -88,11 +90,12 @@ async function submit(client: Client, sources: readonly NewSource[], options: Su
   }
   if (kinds.has('file')) {
     const files = [];
-    for (const { source } of sources) {
-      files.push({
-        name: relative(process.cwd(), source),
-        blob: await openAsBlob(pathOfSource(source)),
-      });
+    for (const { source, metadata } of sources) {
+      const name = relative(process.cwd(), source);
+      files.push({ name, blob: await openAsBlob(pathOfSource(source)) });
+      if (metadata) {
+        files.push({ name: sidecarName(name), blob: new Blob([JSON.stringify(metadata)]) });
+      }
     }
     return client.upload({ ...chosen, files });
   }
@@ -111,10 +114,11 @@ function whatOf(
     return { crawl: { url, depth, limit, ...globs } };
   }
   if (urls.length > 0) return { urls };
-  const documents = sources.map(({ source, input }) => ({
+  const documents = sources.map(({ source, input, metadata }) => ({
     id: source.replace(/^inline:/, ''),
     ...(input?.title && { title: input.title }),
     [input?.kind ?? 'text']: input?.body ?? '',
+    ...(metadata && { metadata }),
   }));
   return { documents };
 }

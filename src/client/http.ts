@@ -7,6 +7,7 @@ import type { AnswerOf, Asked, RouteName } from '../contract/contract.ts';
 import type { Attempt, Staged } from '../contract/operation/attempt.ts';
 import type { Event, Problem } from '../contract/schema/schema.ts';
 import { Failure, isFailureCode, isRetried } from '../kernel/failure/failure.ts';
+import type { Metadata } from '../kernel/metadata/metadata.ts';
 import { type Sent, sentEvents } from './sent-events.ts';
 
 export interface ClientOptions {
@@ -34,6 +35,8 @@ export interface Upload {
   readonly lane?: 'now' | 'cheap' | undefined;
   readonly budget_cents?: number | undefined;
   readonly max_wall_seconds?: number | undefined;
+  /** Of all files. */
+  readonly metadata?: Metadata | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -116,6 +119,7 @@ export class Client {
     if (upload.corpus_name !== undefined) form.set('corpus_name', upload.corpus_name);
     if (upload.force) form.set('force', 'true');
     if (upload.lane !== undefined) form.set('lane', upload.lane);
+    if (upload.metadata) form.set('metadata', JSON.stringify(upload.metadata));
     for (const name of ['priority', 'budget_cents', 'max_wall_seconds'] as const) {
       if (upload[name] !== undefined) form.set(name, String(upload[name]));
     }

@@ -1,6 +1,7 @@
 /** Search filters, in the form of the API and in the form of the search. */
 import Type, { type Static } from 'typebox';
 import { limits } from '../kernel/limits/limits.ts';
+import type { WhereInput } from '../kernel/metadata/read-where.ts';
 import type { SearchFilter as Taken } from '../search/request.ts';
 import { closed, Url } from './schema/parts.ts';
 
@@ -9,6 +10,19 @@ const moment = Type.String({
   maxLength: 64,
   description: 'A time such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31.',
 });
+
+/** A condition on metadata. Its form is checked when the search is handled. */
+const Where = Type.Unsafe<WhereInput>(
+  Type.Union(
+    [Type.String({ minLength: 1, maxLength: limits.metadata.whereCharactersMax }), Type.Object({})],
+    {
+      description:
+        'A condition on metadata: text such as `team = "ops" and year >= 2025`, or an object ' +
+        'such as `{"team": "ops", "year": {"$gte": 2025}}`. Operators: `$eq`, `$ne`, `$lt`, ' +
+        '`$lte`, `$gt`, `$gte`, `$in`, `$nin`, `$exists`, `$and`, `$or`, `$not`.',
+    },
+  ),
+);
 
 /** A passage must match every given condition. */
 export const SearchFilter = Type.Object(
@@ -29,6 +43,7 @@ export const SearchFilter = Type.Object(
     ),
     updated_from: Type.Optional(moment),
     updated_before: Type.Optional(moment),
+    where: Type.Optional(Where),
   },
   closed,
 );

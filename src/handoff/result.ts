@@ -117,8 +117,8 @@ function page({ value, bytes }: Payload, request: Json): Payload {
 }
 
 function parsedOf(value: Json): Json {
-  const { title, language, markdown, meta } = readParsed(new Shape(value, 'result'));
-  return { title, language, markdown, meta };
+  const { title, language, markdown, meta, metadata } = readParsed(new Shape(value, 'result'));
+  return { title, language, markdown, meta, ...(metadata && { metadata }) };
 }
 
 function markdownOf({ markdown, text }: Json): string {

@@ -1,6 +1,7 @@
 /** The wire form of a visit between a step and the scraper. */
 
 import { Failure } from '../kernel/failure/failure.ts';
+import { keepValid } from '../kernel/metadata/metadata.ts';
 import { safeFileName } from '../kernel/name/attachment.ts';
 import type { Attachment, Parsed } from '../pipeline/extract/parsed.ts';
 import type { VisiblePage } from '../pipeline/fetch/browser/visible-page.ts';
@@ -122,11 +123,13 @@ export function parsedWire({ attachments, ...parsed }: Parsed): Reply {
 
 export function readParsed(shape: Shape, bytes: Uint8Array = new Uint8Array()): Parsed {
   const hasFiles = Array.isArray(shape.raw.attachments);
+  const metadata = shape.part('metadata');
   return {
     title: shape.textOrNull('title'),
     language: shape.textOrNull('language'),
     markdown: shape.text('markdown'),
     meta: (shape.part('meta')?.raw ?? {}) as Parsed['meta'],
+    ...(metadata && { metadata: keepValid(metadata.raw) }),
     ...(hasFiles && { attachments: readFiles(shape.list('attachments'), bytes) }),
   };
 }

@@ -1,12 +1,13 @@
 /** Finds the unfinished job that a submission would repeat. */
 
 import { limits } from '../kernel/limits/limits.ts';
+import { metadataText } from '../kernel/metadata/metadata.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import { isChangedSince } from '../source/sources.ts';
 import { documentIdOf } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { listOpenJobs } from '../store/item/inbox.ts';
-import { listItems } from '../store/item/items.ts';
+import { type ItemRow, listItems } from '../store/item/items.ts';
 import { findOpenCrawl, type JobRow } from '../store/job/jobs.ts';
 import type { NewSource } from '../store/job/submit.ts';
 
@@ -22,12 +23,24 @@ export interface WantedJob {
 export function findUnfinished(store: Database, wanted: WantedJob): Promise<JobRow | undefined> {
   const { caller, corpus, sources, isCrawl } = wanted;
   if (!isCrawl) return findSame(store, wanted);
-  return findOpenCrawl(store, { caller, corpus, url: sources[0]?.source ?? '' });
+  const [root] = sources;
+  return findSameCrawl(store, { caller, corpus, root });
+}
+
+/** With other metadata it is another crawl. */
+async function findSameCrawl(
+  store: Database,
+  { caller, corpus, root }: Pick<WantedJob, 'caller' | 'corpus'> & { root: NewSource | undefined },
+): Promise<JobRow | undefined> {
+  const job = await findOpenCrawl(store, { caller, corpus, url: root?.source ?? '' });
+  const [start] = job ? await listItems(store, { jobId: job.id, after: 0, limit: 1 }) : [];
+  return (start?.metadata ?? null) === metadataText(root?.metadata) ? job : undefined;
 }
 
 /**
- * An unfinished job of exactly these documents. A file that was written after the job was
- * submitted may already have been read: then a new job is needed to index the new text.
+ * An unfinished job of exactly these documents, with the same metadata. A file that was written
+ * after the job was submitted may already have been read: then a new job is needed to index the new
+ * text.
  */
 async function findSame(
   store: Database,
@@ -36,7 +49,9 @@ async function findSame(
   if (sources.some(({ kind }) => kind === 'inline')) return undefined;
   const place = placeOf({ caller, corpus });
   const idOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
-  const ids = new Set(sources.map(({ source }) => idOf(source)));
+  const ids = new Map(
+    sources.map(({ source, metadata }) => [idOf(source), metadataText(metadata)]),
+  );
   const jobs = await listOpenJobs(store, {
     caller,
     corpus,
@@ -54,12 +69,14 @@ async function findSame(
 async function hasOnly(
   store: Database,
   job: JobRow,
-  documentIds: ReadonlySet<string>,
+  documents: ReadonlyMap<string, string | null>,
 ): Promise<boolean> {
   const limit = limits.event.pageMax;
   for (let after = 0, isFull = true; isFull; ) {
     const items = await listItems(store, { jobId: job.id, after, limit });
-    if (!items.every(({ document_id }) => documentIds.has(document_id))) return false;
+    const isWanted = ({ document_id, metadata }: ItemRow): boolean =>
+      documents.get(document_id) === metadata;
+    if (!items.every(isWanted)) return false;
     after = items.at(-1)?.id ?? after;
     isFull = items.length === limit;
   }

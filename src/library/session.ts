@@ -9,6 +9,7 @@ import { thisProcess } from '../engine/item/liveness.ts';
 import { whyDead } from '../engine/item/rescuer.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Estimate } from '../pipeline/estimate/estimate.ts';
+import { withMetadata } from '../source/sidecar.ts';
 import { type CrawlInput, crawlFrom } from '../source/sources.ts';
 import { newestSequence } from '../store/delivery/events.ts';
 import { type ListedDocument, listDocuments } from '../store/document/documents.ts';
@@ -75,8 +76,9 @@ export class Session {
   }
 
   /** Accepts sources as one job, or finds the unfinished job that they would repeat. */
-  async submit(sources: readonly NewSource[], options: IngestOptions): Promise<SubmittedJob> {
-    const { corpus: name, crawl: input, resume = false, ...more } = options;
+  async submit(given: readonly NewSource[], options: IngestOptions): Promise<SubmittedJob> {
+    const { corpus: name, crawl: input, resume = false, metadata, ...more } = options;
+    const sources = withMetadata(given, metadata);
     const { followLinks: _, onSkipped: __, signal: ___, ...chosen } = more;
     const { force = false, budgetCents } = chosen;
     if (budgetCents !== undefined) checkPriced(this.#assembled);

@@ -23,6 +23,7 @@ export const eventKinds = [
   'item_unchanged',
   'generation_flipped',
   'generation_superseded',
+  'metadata_changed',
   'lease_lost',
   'report_refused',
   'domain_paced',

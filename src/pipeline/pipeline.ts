@@ -34,6 +34,8 @@ export interface PipelineItem {
   /** The domain whose crawl limits apply to the item, if any. */
   readonly gate: string | null;
   readonly force: boolean;
+  /** Metadata that the submitter stated, as JSON. */
+  readonly metadata?: string | null | undefined;
   readonly attempt: number;
 }
 

@@ -11,8 +11,11 @@ import type { Nearest } from '../sink/sink.ts';
 import { newestSequence } from '../store/delivery/events.ts';
 import { listChanges } from '../store/document/contents.ts';
 import type { Database } from '../store/driver/database.ts';
+import { findCandidates } from '../store/search/metadata-index.ts';
 import {
   type AllowedDocument,
+  getAllowedDocuments,
+  isMatch,
   lastDocumentOf,
   listAllowedChunks,
   listAllowedDocuments,
@@ -21,6 +24,7 @@ import {
 } from '../store/search/passages.ts';
 import { placeKey } from './fusion.ts';
 import type { VectorPlace } from './vector/partition.ts';
+import { checkWhere } from './where-check.ts';
 
 export interface Filtered {
   readonly caller: string;
@@ -41,6 +45,7 @@ export interface Allowed {
 export async function readAllowed(database: Database, filtered: Filtered): Promise<Allowed> {
   const { caller, corpus, filter } = filtered;
   const of = { caller, corpus, filter };
+  await checkCondition(database, filtered);
   const after = await newestSequence(database);
   const chunks = filter.heading_pattern === null ? undefined : await readChunks(database, of);
   const documents = chunks
@@ -69,15 +74,50 @@ export async function readAllowed(database: Database, filtered: Filtered): Promi
   };
 }
 
-async function readDocuments(database: Database, of: Filtered): Promise<Map<string, number>> {
+/** Throws if the corpus does not know a key of the condition, or not with such a value. */
+export async function checkCondition(database: Database, of: Filtered): Promise<void> {
+  if (of.filter.where !== null) await checkWhere(database, of, JSON.parse(of.filter.where));
+}
+
+/** The documents that match, each with its current generation. */
+export async function readDocuments(
+  database: Database,
+  of: Filtered,
+): Promise<Map<string, number>> {
+  const { where } = of.filter;
+  const found = where === null ? undefined : await findCandidates(database, of, JSON.parse(where));
+  if (found) return readAmong(database, of, [...found]);
   const documents = new Map<string, number>();
-  const limit = limits.search.allowedPageMax;
+  const { allowedPageMax, matchedPageMax } = limits.search;
+  const limit = where === null ? allowedPageMax : matchedPageMax;
+  const isAllowed = isMatch(of.filter);
   for (let after = '', isFull = true; isFull; ) {
     const page = await listAllowedDocuments(database, { ...of, after, limit });
-    for (const row of page) documents.set(row.document_id, row.generation_id);
+    for (const row of page) {
+      if (isAllowed(row)) documents.set(row.document_id, row.generation_id);
+    }
     after = page.at(-1)?.document_id ?? after;
     isFull = page.length === limit;
     await setImmediate();
+  }
+  return documents;
+}
+
+/** Those of the documents that match, each with its current generation. */
+export async function readAmong(
+  database: Database,
+  { caller, corpus, filter }: Filtered,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const documents = new Map<string, number>();
+  const isAllowed = isMatch(filter);
+  const size = limits.search.matchedPageMax;
+  for (let from = 0; from < ids.length; from += size) {
+    if (from > 0) await setImmediate();
+    const some = { caller, corpus, filter, ids: ids.slice(from, from + size) };
+    for (const row of await getAllowedDocuments(database, some)) {
+      if (isAllowed(row)) documents.set(row.document_id, row.generation_id);
+    }
   }
   return documents;
 }
@@ -90,18 +130,31 @@ async function readChunks(database: Database, of: Filtered) {
   const most = limits.search.allowedChunksMax;
   const { caller, corpus } = of;
   const chunks: (AllowedDocument & PlaceRow)[] = [];
+  const isAllowed = oncePerDocument(isMatch(of.filter));
   for (let after = ''; chunks.length <= most; ) {
     const page = { caller, corpus, after, limit: limits.search.mirrorPageMax };
     const last = await lastDocumentOf(database, page);
     if (last === undefined) return chunks;
     const limit = most + 1 - chunks.length;
     const some = await listAllowedChunks(database, { ...of, after, last, limit });
-    for (const chunk of some) chunks.push(chunk);
+    if (some.length === limit) break;
+    for (const chunk of some) if (isAllowed(chunk)) chunks.push(chunk);
     after = last;
     await setImmediate();
   }
   const message = `the headings of more than ${most} passages match: narrow it down`;
   throw new Failure('bad_request', `${message} by more of the heading, or by title or source`);
+}
+
+/** The rows of a document follow each other. */
+function oncePerDocument(
+  isAllowed: (row: AllowedDocument) => boolean,
+): (row: AllowedDocument) => boolean {
+  let [last, verdict] = ['', false];
+  return (row) => {
+    if (row.document_id !== last) [last, verdict] = [row.document_id, isAllowed(row)];
+    return verdict;
+  };
 }
 
 function toPlace({ generation_id: generationId, ordinal }: PlaceRow) {

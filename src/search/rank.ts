@@ -13,8 +13,9 @@ import {
   type PlaceRow,
   type ScoredRow,
 } from '../store/search/passages.ts';
-import { type Allowed, readAllowed } from './allowed.ts';
+import type { Allowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
+import type { FilterCache } from './filter-cache.ts';
 import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import type { VectorIndex } from './vector/mirror.ts';
@@ -36,6 +37,7 @@ export interface RankOptions extends CorpusEmbedders {
   readonly database: Database;
   readonly mirror: VectorIndex;
   readonly words: WordMirror;
+  readonly filters: FilterCache;
   /** Caches across searches. */
   readonly stemOf: (word: string) => string;
   readonly weights: Weights;
@@ -51,8 +53,7 @@ export interface Ranking {
 
 export async function rankPassages(options: RankOptions, request: SearchRequest): Promise<Ranking> {
   const filter = toPassageFilter(request.filter);
-  const { database } = options;
-  const allowed = filter && (await readAllowed(database, { ...request, filter }));
+  const allowed = filter && (await options.filters.read({ ...request, filter }));
   const mode = request.mode ?? 'hybrid';
   if (mode === 'vector') {
     return alone('vector', await vectorRows(options, request, allowed));
@@ -149,7 +150,8 @@ async function keywordRows(
       );
   if (rows) return rows;
   const limit = limits.search.candidatesMax;
-  return listMatching(options.database, { caller, corpus, words, filter, limit });
+  const documentIds = allowed && [...allowed.documents.keys()];
+  return listMatching(options.database, { caller, corpus, words, filter, documentIds, limit });
 }
 
 function rowsWith(
@@ -158,7 +160,7 @@ function rowsWith(
   allowed: Allowed | undefined,
 ): ScoredRow[] {
   const size = limits.search.candidatesMax;
-  return index.search({ terms, size, isAllowed: allowed?.isAllowed }).map(toRow);
+  return index.search({ terms, size, allowed }).map(toRow);
 }
 
 function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {

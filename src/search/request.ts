@@ -1,6 +1,8 @@
 /** A search request, validated, with defaults. */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { readWhere, type WhereInput } from '../kernel/metadata/read-where.ts';
+import { closestOf } from '../kernel/text/closest-name.ts';
 import type { PassageFilter } from '../store/search/passages.ts';
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const;
@@ -22,6 +24,11 @@ export interface SearchFilter {
   /** When the document last changed: `updatedFrom` inclusive, `updatedBefore` exclusive. */
   readonly updatedFrom?: string | undefined;
   readonly updatedBefore?: string | undefined;
+  /**
+   * A condition on metadata, as text (`team = "ops" and year >= 2025`) or as JSON
+   * (`{ team: 'ops', year: { $gte: 2025 } }`).
+   */
+  readonly where?: WhereInput | undefined;
 }
 
 export interface SearchRequest {
@@ -34,7 +41,30 @@ export interface SearchRequest {
   readonly explain?: boolean | undefined;
 }
 
+const filterNames: Readonly<Record<keyof SearchFilter, true>> = {
+  documentId: true,
+  source: true,
+  host: true,
+  title: true,
+  heading: true,
+  language: true,
+  updatedFrom: true,
+  updatedBefore: true,
+  where: true,
+};
+
+/** A misspelt name must not lead to a search without the filter. */
+function checkFilter(filter: SearchFilter = {}): void {
+  const names = Object.keys(filterNames);
+  for (const name of Object.keys(filter)) {
+    if (names.includes(name)) continue;
+    const message = `there is no filter ${JSON.stringify(name)}`;
+    throw new Failure('bad_request', `${message}; the closest one is ${closestOf(name, names)}`);
+  }
+}
+
 export function checkRequest({ corpus, query, mode, topK, filter }: SearchRequest): void {
+  checkFilter(filter);
   const texts = [corpus, query, ...Object.values(filter ?? {})];
   if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) {
     const message = 'a search has a NUL character (U+0000) in its query or its filter: remove it';
@@ -71,6 +101,7 @@ export function toPassageFilter(filter: SearchFilter | undefined): PassageFilter
     dialect_pattern: language === undefined ? null : `${escaped(language.toLowerCase())}-%`,
     updated_from: timeOf('updated_from', filter?.updatedFrom),
     updated_before: timeOf('updated_before', filter?.updatedBefore),
+    where: filter?.where === undefined ? null : JSON.stringify(readWhere(filter.where)),
   };
 }
 

@@ -6,11 +6,13 @@
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { type Metadata, readMetadata } from '../kernel/metadata/metadata.ts';
 import type { CorpusEmbedders } from '../pipeline/corpus-origin.ts';
 import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
 import { hasCorpus } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { getPassages, type PassageRow } from '../store/search/passages.ts';
+import { FilterCache } from './filter-cache.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
@@ -35,6 +37,8 @@ export interface Hit {
   readonly highlights: readonly Highlight[];
   /** How many near-duplicates were folded into this passage. */
   readonly similar: number;
+  /** The metadata of the document. */
+  readonly metadata: Metadata;
   readonly explanation?: Explanation;
 }
 
@@ -68,6 +72,7 @@ export class Searcher {
       weights: weights ?? defaultWeights,
       mirror: mirror ?? new Mirror(database),
       words: words ?? new WordMirror(database),
+      filters: new FilterCache(database),
       stemOf: stemmer(),
     };
     this.#reranker = options.reranker;
@@ -135,5 +140,6 @@ function toHit(
     page: row.page,
     highlights,
     similar,
+    metadata: readMetadata(row.metadata),
   };
 }

@@ -6,11 +6,13 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { checkMetadata, type Metadata } from '../kernel/metadata/metadata.ts';
 import { countWildcards } from '../pipeline/crawl/glob.ts';
 import { canonicalUrl, gateOf, readUrl } from '../pipeline/fetch/url.ts';
 import type { Crawl } from '../store/crawl/crawls.ts';
 import type { NewSource } from '../store/job/submit.ts';
 import { type FileOptions, filesOf, statSource, tooMany } from './files.ts';
+import { withSidecars } from './sidecar.ts';
 
 /** A document with inline content: exactly one of `text`, `markdown` and `html`. */
 export interface InlineDocument {
@@ -22,6 +24,8 @@ export interface InlineDocument {
   readonly html?: string | undefined;
   /** Where people find the document; it is not fetched. */
   readonly sourceUrl?: string | undefined;
+  /** Stored with the document, returned with its passages, and usable in filters. */
+  readonly metadata?: Metadata | undefined;
 }
 
 /** A file, a folder, a glob, a URL, or an inline document. */
@@ -38,7 +42,7 @@ export async function expandSources(
       if (sources.size > limits.job.itemsMax) throw tooMany();
     }
   }
-  if (sources.size > 0) return [...sources.values()];
+  if (sources.size > 0) return withSidecars([...sources.values()]);
   const named = inputs.map((input) => JSON.stringify(input)).join(', ');
   const message = inputs.length === 0 ? 'no source was named' : `there is no file in ${named}`;
   throw new Failure('sources_empty', message);
@@ -136,7 +140,13 @@ export function inlineSource(document: InlineDocument): NewSource {
     throw new Failure('payload_too_large', message);
   }
   const title = document.title?.slice(0, limits.job.titleCharactersMax) ?? null;
-  return { kind: 'inline', source: nameOf(document, input.body), input: { ...input, title } };
+  const { metadata } = document;
+  return {
+    kind: 'inline',
+    source: nameOf(document, input.body),
+    input: { ...input, title },
+    ...(metadata !== undefined && { metadata: checkMetadata(metadata) }),
+  };
 }
 
 /** No store can keep this character, and a search for it would differ between stores. */

@@ -19,6 +19,7 @@ const tellingKinds: ReadonlySet<EventKind> = new Set([
   'lease_lost',
   'generation_flipped',
   'generation_superseded',
+  'metadata_changed',
   'item_deferred',
   'item_woken',
 ]);

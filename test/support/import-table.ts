@@ -77,7 +77,11 @@ export const imports = {
     ],
   },
   files: {
-    'src/app/settings/config.ts': ['kernel/failure/failure.ts', 'app/settings'],
+    'src/app/settings/config.ts': [
+      'kernel/failure/failure.ts',
+      'kernel/text/closest-name.ts',
+      'app/settings',
+    ],
     'src/app/settings/settings.ts': [
       'kernel/limits/limits.ts',
       'kernel/name/embedder-vendor.ts',

@@ -24,6 +24,8 @@ export interface TextFacts {
   readonly language: string | null;
   readonly contentHash: string;
   readonly meta: string;
+  /** Its front matter as metadata, as JSON. */
+  readonly metadata?: string | null;
   /** Number of files attached to a mail. */
   readonly attachments: number;
   readonly bytes: number;

@@ -18,6 +18,7 @@ import {
   usageError,
   withClient,
 } from '../command.ts';
+import { metadataOf } from '../metadata-flag.ts';
 import type { JobClient } from '../pawl-client.ts';
 import { follow, tellStopped } from '../view/follow.ts';
 import { count, printable } from '../view/wording.ts';
@@ -51,6 +52,12 @@ export const ingest: Command = {
       meaning: 'read files behind symbolic links that leave the folder',
     },
     estimate: { type: 'boolean', meaning: 'print the estimated cost, and stop' },
+    meta: {
+      type: 'string',
+      value: 'KEY=VALUE',
+      multiple: true,
+      meaning: 'metadata of every document; repeat it for more keys',
+    },
     lane: {
       type: 'string',
       value: 'LANE',
@@ -61,6 +68,7 @@ export const ingest: Command = {
     'pawl ingest ./docs --corpus handbook',
     'pawl ingest https://example.com/ --crawl --limit 200 --corpus site',
     "pawl ingest 'notes/**/*.md' --corpus notes",
+    'pawl ingest ./runbooks --corpus handbook --meta team=ops --meta year=2025',
     'pandoc report.docx -t markdown | pawl ingest - --corpus reports',
   ],
   run: async (call) => {
@@ -82,7 +90,8 @@ export const ingest: Command = {
     const maxWallSeconds = numberOf(flags, 'max-wall-seconds', seconds);
     const lane = laneOf(textOf(flags, 'lane'));
     const force = flags.force === true;
-    const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane };
+    const metadata = metadataOf(flags.meta);
+    const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane, metadata };
     const exit = await ingestSources(call, sources, { corpus, ...chosen });
     return skipped.hasFailed ? Math.max(exit, exits.someFailed) : exit;
   },

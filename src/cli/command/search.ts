@@ -4,7 +4,7 @@ import type { BodyOf } from '../../contract/contract.ts';
 import type { Hit } from '../../contract/schema/schema.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { answer, type Command, numberOf, usageError, withStore } from '../command.ts';
+import { answer, type Command, numberOf, textOf, usageError, withStore } from '../command.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
 
@@ -19,19 +19,29 @@ export const search: Command = {
       meaning: `number of results: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
     },
     mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
+    where: {
+      type: 'string',
+      value: 'CONDITION',
+      meaning: 'only documents whose metadata matches: team = "ops" and year >= 2025',
+    },
     explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
   },
-  examples: ['pawl search handbook "refund policy" --top-k 3'],
+  examples: [
+    'pawl search handbook "refund policy" --top-k 3',
+    'pawl search handbook "on call" --where \'team = "ops" and year >= 2025\'',
+  ],
   run: async (call) => {
     const [corpus, ...words] = call.positionals;
     const query = words.join(' ').trim();
     if (corpus === undefined || query === '') throw usageError('name the corpus and the query');
+    const where = textOf(call.flags, 'where');
     const body = {
       corpus_name: corpus,
       query,
       top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
       mode: call.flags.mode as BodyOf<'POST /search'>['mode'],
       explain: call.flags.explain === true,
+      ...(where !== undefined && { filter: { where } }),
     };
     const found = await withStore(call, ({ ask }) => ask('POST /search', { body }));
     return answer(call, found, () => {

@@ -37,6 +37,7 @@ export const jobs = routes('Jobs', {
       lane: Type.Optional(schema.lane),
       budget_cents: Type.Optional(Type.Number()),
       max_wall_seconds: Type.Optional(wallSeconds),
+      metadata: Type.Optional(Type.String({ description: 'Metadata of all files, as JSON.' })),
       file: schema.Files,
     }),
     headers: idempotencyKey,

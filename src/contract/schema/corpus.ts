@@ -1,6 +1,7 @@
 /** The schemas of corpora and their content. */
 import Type, { type Static } from 'typebox';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
+import { Metadata } from './metadata.ts';
 import { Count as count, nullable, pageNumber, spent, time } from './parts.ts';
 
 export const Corpus = Type.Object({
@@ -73,6 +74,7 @@ export const Document = Type.Object({
     description: 'Why some of the text was not read, in sentences.',
   }),
   content_hash: Type.String(),
+  metadata: Metadata,
   created_at: time,
   updated_at: time,
 });

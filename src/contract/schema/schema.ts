@@ -14,6 +14,7 @@ import { searchModes } from '../../search/request.ts';
 import { SearchFilter } from '../search-filter.ts';
 import { Chunk, Document } from './corpus.ts';
 import { Explanation, Highlight } from './explanation.ts';
+import { Metadata } from './metadata.ts';
 import {
   CorpusNameOrNone,
   Counters,
@@ -50,6 +51,7 @@ export const InlineDocument = Type.Object(
     html: Type.Optional(Type.String()),
     markdown: Type.Optional(Type.String()),
     source_url: Type.Optional(url),
+    metadata: Type.Optional(Metadata),
   },
   closed,
 );
@@ -88,6 +90,7 @@ export const NewJob = Type.Object(
       Type.Number({ minimum: 0, description: 'The job is paused before it costs more.' }),
     ),
     max_wall_seconds: Type.Optional(wallSeconds),
+    metadata: Type.Optional(Metadata),
   },
   closed,
 );
@@ -322,6 +325,7 @@ export const Hit = Type.Object({
   page: pageNumber,
   highlights: Type.Array(Highlight),
   similar: count,
+  metadata: Metadata,
   explanation: Type.Optional(Explanation),
 });
 

@@ -111,6 +111,7 @@ class ItemRun {
       source: row.source,
       gate: row.gate,
       force: row.force === 1,
+      metadata: row.metadata,
       attempt: row.attempt + 1,
     };
   }

@@ -6,6 +6,7 @@
 import { batchLimits } from './batch.ts';
 import { callerLimits } from './caller.ts';
 import { handoffLimits } from './handoff.ts';
+import { metadataLimits } from './metadata.ts';
 import { hotViewLimits, queueLimits } from './queue.ts';
 import { requestLimits } from './request.ts';
 import { searchLimits } from './search.ts';
@@ -332,6 +333,8 @@ export const limits = {
   },
 
   search: searchLimits,
+
+  metadata: metadataLimits,
 
   request: requestLimits,
 

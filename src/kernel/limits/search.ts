@@ -31,6 +31,13 @@ export const searchLimits = {
   mirrorPartitionsMax: 64,
   /** Documents of a filter are read in pages of this size. */
   allowedPageMax: 10_000,
+  /** Documents whose metadata is parsed and compared before the event loop gets a turn. */
+  matchedPageMax: 1000,
+  /** Documents that an index lookup may find; beyond that all documents are read in pages. */
+  candidateDocumentsMax: 10_000,
+  /** Filters whose documents are kept in memory, and how many documents they may have together. */
+  filtersKeptMax: 64,
+  filterDocumentsMax: 2_000_000,
   /** A heading filter that matches more chunks than this is refused. */
   allowedChunksMax: 500_000,
   /** Beyond this age the event history may have gaps: the mirror is read again. */

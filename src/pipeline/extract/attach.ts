@@ -4,12 +4,16 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import type { NewEvent } from '../../observe/event.ts';
 import {
   addAttachments,
   getAttachment,
+  listAttachmentsBelow,
   type NewAttachment,
 } from '../../store/document/attachments.ts';
+import { inheritMetadata } from '../../store/document/metadata.ts';
 import { removeGoneAttachments } from '../../store/document/prune.ts';
+import type { Transaction } from '../../store/driver/database.ts';
 import { storeContent } from '../fetch/store-content.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Extracted } from './extract.ts';
@@ -52,7 +56,7 @@ export function withFiles(result: StepResult, { item, contentHash, files }: Read
       const events = [...((await result.effect?.(transaction, now)) ?? [])];
       const addition = { mail: item, files, contentHash, isUnchanged, now };
       const added = await addAttachments(transaction, addition);
-      if (isUnchanged) events.push(...(await removeGoneAttachments(transaction, item.documentId)));
+      if (isUnchanged) events.push(...(await settleFiles(transaction, item)));
       if (files.length === 0 || (isUnchanged && added === 0)) return events;
       const detail = {
         found: files.length,
@@ -63,6 +67,14 @@ export function withFiles(result: StepResult, { item, contentHash, files }: Read
       return events;
     },
   };
+}
+
+/** Removes the files that the mail no longer has; the others inherit its metadata. */
+async function settleFiles(transaction: Transaction, mail: PipelineItem): Promise<NewEvent[]> {
+  const removed = await removeGoneAttachments(transaction, mail.documentId);
+  const files = await listAttachmentsBelow(transaction, [mail.documentId]);
+  if (files.length === 0) return removed;
+  return [...removed, ...(await inheritMetadata(transaction, mail, files))];
 }
 
 const { depthMax, filesAllMax } = limits.attachment;

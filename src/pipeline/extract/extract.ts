@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
+import { metadataText } from '../../kernel/metadata/metadata.ts';
 import { getFetch } from '../../store/crawl/fetches.ts';
 import type { NewAttachment } from '../../store/document/attachments.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type TextRow,
   writeText,
 } from '../../store/document/documents.ts';
+import { confirmMetadata } from '../../store/document/metadata.ts';
 import { getInput, type InputRow } from '../../store/item/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { endWithoutText } from '../pruned-text.ts';
@@ -24,6 +26,7 @@ export interface Extracted {
   /** Markdown. */
   readonly text: string;
   readonly meta: Parsed['meta'];
+  readonly metadata?: Parsed['metadata'];
   readonly dropped?: Parsed['dropped'];
   readonly attachments?: Parsed['attachments'];
 }
@@ -61,7 +64,8 @@ export async function keepText(
     const { kept_share: known } = current;
     const kept_share = keptShareOf(extracted.meta);
     const measured = kept_share === known ? undefined : { kept_share, meta: metaOf(extracted) };
-    return withFiles(unchanged(item, contentHash, measured), mail);
+    const own = metadataText(extracted.metadata);
+    return withFiles(unchanged(item, contentHash, { measured, own }), mail);
   }
   holdIsMail(scratch, files !== undefined || current !== undefined);
   const row: TextRow = {
@@ -72,6 +76,7 @@ export async function keepText(
     body: extracted.text,
     content_hash: contentHash,
     meta: metaOf(extracted),
+    metadata: metadataText(extracted.metadata),
   };
   holdText(scratch, row);
   const effect: StepResult['effect'] = async (transaction, now) => {
@@ -81,12 +86,20 @@ export async function keepText(
   return withFiles({ effect }, mail);
 }
 
+/** What may differ while the text is the same. */
+interface Compared {
+  readonly measured?: { readonly kept_share: number; readonly meta: string } | undefined;
+  /** The metadata that the text states; undefined if the text was not read. */
+  readonly own?: string | null;
+}
+
 /** An older submission that is still running must not replace what this one has confirmed. */
 export function unchanged(
-  { documentId, id, source }: PipelineItem,
+  item: PipelineItem,
   contentHash: string,
-  measured?: { readonly kept_share: number; readonly meta: string },
+  { measured, own }: Compared = {},
 ): StepResult {
+  const { documentId, id, source } = item;
   return {
     unchanged: true,
     effect: async (transaction) => {
@@ -96,7 +109,7 @@ export function unchanged(
         throw new Failure('replaced_meanwhile', message);
       }
       if (measured) await remeasure(transaction, { ...row, ...measured });
-      return undefined;
+      return confirmMetadata(transaction, item, own);
     },
   };
 }
@@ -140,6 +153,7 @@ export async function extract(
     language: parsed.language,
     text: parsed.markdown,
     meta: parsed.meta,
+    ...(parsed.metadata && { metadata: parsed.metadata }),
     ...(parsed.dropped && { dropped: parsed.dropped }),
     ...(parsed.attachments && { attachments: parsed.attachments }),
   };

@@ -1,4 +1,5 @@
 /** The input and the output of a parser, for any format. */
+import type { Metadata } from '../../kernel/metadata/metadata.ts';
 
 export interface ParseInput {
   readonly bytes: Uint8Array;
@@ -22,6 +23,8 @@ export interface Parsed {
    * was not read.
    */
   readonly meta: Readonly<Record<string, MetaValue>>;
+  /** Metadata that the document states of itself: its front matter. */
+  readonly metadata?: Metadata | undefined;
   /** The text of each page, in order, for formats with pages. */
   readonly pages?: readonly PageText[] | undefined;
   /** The dropped text, if it was requested. */

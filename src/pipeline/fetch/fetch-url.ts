@@ -13,6 +13,7 @@ import { crawlOf } from '../../store/crawl/crawls.ts';
 import { writeFetch } from '../../store/crawl/fetches.ts';
 import { getRobots, writeRobots } from '../../store/crawl/robots.ts';
 import { confirm } from '../../store/document/documents.ts';
+import { confirmMetadata } from '../../store/document/metadata.ts';
 import {
   currentValidators,
   type ValidatorsRow,
@@ -159,7 +160,7 @@ function confirmed(item: PipelineItem, answer: FetchResponse, known: Known): Ste
         etag: told.etag ?? known.etag,
         last_modified: told.last_modified ?? known.last_modified,
       });
-      return undefined;
+      return confirmMetadata(transaction, item);
     },
   };
 }

@@ -3,6 +3,7 @@
  * then readers see the old generation, afterwards the new one.
  */
 import { setImmediate } from 'node:timers/promises';
+import { mergeTexts } from '../../kernel/metadata/metadata.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/delivery/sinks.ts';
@@ -98,6 +99,7 @@ function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult 
           chunk_count: parts.chunkCount,
           text_bytes: Buffer.byteLength(text.body),
           kept_share: keptShareOf(JSON.parse(text.meta)),
+          metadata: mergeTexts(text.metadata, item.metadata),
         },
         now,
       );

@@ -86,9 +86,9 @@ export class Arena {
     new Int16Array(this.#memory.buffer, queryStart, query.words.length).set(query.words);
   }
 
-  /** The dot products of the query with the first vectors of a block; valid until the next call. */
-  scan(block: number, count: number, slotBytes: number): Int32Array {
-    this.#scan(block, count, queryStart, queryStart + slotBytes * 2, scoresStart);
+  /** The dot products of the query with vectors of a block; valid until the next call. */
+  scan(address: number, count: number, slotBytes: number): Int32Array {
+    this.#scan(address, count, queryStart, queryStart + slotBytes * 2, scoresStart);
     return this.#scores;
   }
 

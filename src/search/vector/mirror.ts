@@ -40,7 +40,7 @@ export class Mirror implements VectorIndex {
     const { caller, corpus, model, vector, size, allowed } = request;
     const kind = JSON.stringify([model, vector.length]);
     const hits = await this.#follower.use({ caller, corpus, kind }, ({ index }) =>
-      index.search(toQuery(vector), size, allowed?.isAllowed),
+      index.search(toQuery(vector), size, allowed),
     );
     return rescoreStored(this.#database, request, hits);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Arena, toQuery } from './arena.ts';
-import { Partition, type Vectors } from './partition.ts';
+import { Partition, type PlaceFilter, type Vectors } from './partition.ts';
 
 function setup(options: { simd?: boolean; dimensions?: number } = {}) {
   const { simd = true, dimensions = 256 } = options;
@@ -25,6 +25,11 @@ interface Row {
 function joined(rows: readonly Row[]): Vectors {
   const bytes = Buffer.concat(rows.map(({ vector }) => new Uint8Array(vector.buffer)));
   return { ordinals: rows.map(({ ordinal }) => ordinal), bytes };
+}
+
+function onlyOf(...ids: readonly string[]): PlaceFilter {
+  const documents = new Set(ids);
+  return { documents, isAllowed: ({ documentId }) => documents.has(documentId) };
 }
 
 function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
@@ -90,13 +95,25 @@ describe('a partition', () => {
     );
   });
 
+  test('finds the same with a filter for few documents as with a look at each', () => {
+    const { partition, rows, vector } = setup();
+    for (let id = 1; id <= 40; id++) partition.put(`d${id}`, id, joined(rows(37)));
+    partition.remove('d7');
+    const query = toQuery(vector());
+    const all = partition.search(query, 40 * 37);
+    for (const ids of [['d3'], ['d3', 'd7', 'd39', 'unknown'], all.map((hit) => hit.documentId)]) {
+      const expected = all.filter(({ documentId }) => ids.includes(documentId)).slice(0, 50);
+      assert.deepEqual(partition.search(query, 50, onlyOf(...ids)), expected);
+    }
+  });
+
   test('skips what is not allowed, and refuses vectors of another length', () => {
     const { partition, rows, vector } = setup();
     partition.put('a', 1, joined(rows(10)));
     partition.put('b', 2, joined(rows(10)));
     const long = { ordinal: 0, vector: new Int8Array(999) };
     assert.throws(() => partition.put('c', 3, joined([long])), /whole vectors/);
-    const hits = partition.search(toQuery(vector()), 100, ({ documentId }) => documentId === 'b');
+    const hits = partition.search(toQuery(vector()), 100, onlyOf('b'));
     assert.equal(hits.length, 10);
     assert.ok(hits.every(({ documentId }) => documentId === 'b'));
   });

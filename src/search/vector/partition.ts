@@ -30,6 +30,20 @@ interface Run {
   start: number;
 }
 
+/** What a search may find. */
+export interface PlaceFilter {
+  /** Only places of these documents are allowed. */
+  readonly documents: { readonly size: number; keys(): Iterable<string> };
+  isAllowed(place: VectorPlace): boolean;
+}
+
+/** If a filter allows less than this share of the documents, only their slots are scanned. */
+const fewShare = 1 / 4;
+
+export function areFew({ documents }: PlaceFilter, all: number): boolean {
+  return documents.size < all * fewShare;
+}
+
 interface Portion {
   readonly first: number;
   readonly count: number;
@@ -100,15 +114,16 @@ export class Partition {
   }
 
   /** The nearest vectors, nearest first; of equal ones the older chunk first. */
-  search(query: Query, size: number, isAllowed?: (place: VectorPlace) => boolean): VectorHit[] {
+  search(query: Query, size: number, allowed?: PlaceFilter): VectorHit[] {
     this.#arena.setQuery(query);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
-    for (const [index, block] of this.#blocks.entries()) {
-      const first = index * this.#slotsPerBlock;
-      const count = Math.min(this.#slotsPerBlock, this.#used - first);
-      const products = this.#arena.scan(block, count, this.#slotBytes);
-      this.#offer(top, products, { first, count, isAllowed });
-    }
+    const isAllowed = allowed?.isAllowed;
+    if (allowed && areFew(allowed, this.#byDocument.size)) {
+      for (const id of allowed.documents.keys()) {
+        const run = this.#byGeneration.get(this.#byDocument.get(id) ?? Number.NaN);
+        if (run) this.#scan(top, { first: run.start, count: run.count, isAllowed });
+      }
+    } else this.#scan(top, { first: 0, count: this.#used, isAllowed });
     return top.sorted().map(({ slot, score }) => {
       const { documentId, generationId, ordinal } = this.#placeOf(slot);
       return { documentId, generationId, ordinal, score: score * query.inverseLength };
@@ -118,6 +133,16 @@ export class Partition {
   /** Frees its memory. It must not be used afterwards. */
   release(): void {
     this.#arena.give(this.#blocks.splice(0));
+  }
+
+  #scan(top: Top, { first, count, isAllowed }: Portion): void {
+    for (let slot = first; slot < first + count; ) {
+      const rest = this.#slotsPerBlock - (slot % this.#slotsPerBlock);
+      const some = Math.min(rest, first + count - slot);
+      const products = this.#arena.scan(this.#addressOf(slot), some, this.#slotBytes);
+      this.#offer(top, products, { first: slot, count: some, isAllowed });
+      slot += some;
+    }
   }
 
   #offer(top: Top, products: Int32Array, { first, count, isAllowed }: Portion): void {

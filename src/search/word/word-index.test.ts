@@ -137,10 +137,28 @@ describe('the words of a corpus', () => {
     put('late', 9, ['same words', 'same words']);
     put('early', 3, ['same words', 'same words']);
     assert.deepEqual(search('words', 3), ['early/0', 'early/1', 'late/0']);
-    const isAllowed = ({ documentId }: { documentId: string }) => documentId === 'late';
-    const hits = index.search({ terms: [termOf('words')], size: 9, isAllowed });
+    const allowed = {
+      documents: new Map([['late', 1]]),
+      isAllowed: ({ documentId }: { documentId: string }) => documentId === 'late',
+    };
+    const hits = index.search({ terms: [termOf('words')], size: 9, allowed });
     assert.deepEqual(new Set(hits.map(({ documentId }) => documentId)), new Set(['late']));
   });
+});
+
+test('a filter for few documents finds the same as a look at each', () => {
+  const { index, put } = setup();
+  for (let n = 0; n < 60; n++) put(`d${n}`, n + 1, [`lamp of ${n % 7}`, `a lamp and a lamp${n}`]);
+  index.remove('d9');
+  const terms = [termOf('lamp')];
+  const all = index.search({ terms, size: 200 });
+  for (const ids of [['d5'], ['d5', 'd9', 'd50'], all.map(({ documentId }) => documentId)]) {
+    const documents = new Set(ids);
+    const isAllowed = ({ documentId }: { documentId: string }) => documents.has(documentId);
+    const expected = all.filter(isAllowed).slice(0, 20);
+    const allowed = { documents, isAllowed };
+    assert.deepEqual(index.search({ terms, size: 20, allowed }), expected);
+  }
 });
 
 test('postings come back in the order they were added, however many', () => {

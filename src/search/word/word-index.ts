@@ -15,7 +15,7 @@ import {
   toWanted,
   type Wanted,
 } from '../../pipeline/word/packed-words.ts';
-import type { VectorHit, VectorPlace } from '../vector/partition.ts';
+import { areFew, type PlaceFilter, type VectorHit, type VectorPlace } from '../vector/partition.ts';
 import { Top } from '../vector/top.ts';
 import { Postings } from './postings.ts';
 import { TermTable } from './term-table.ts';
@@ -33,11 +33,17 @@ interface Run {
   readonly count: number;
 }
 
+interface Portion {
+  readonly first: number;
+  readonly count: number;
+  readonly allowed: PlaceFilter | undefined;
+}
+
 export interface WordSearch {
   /** As stems, as `termOf` returns them. */
   readonly terms: readonly string[];
   readonly size: number;
-  readonly isAllowed?: ((place: VectorPlace) => boolean) | undefined;
+  readonly allowed?: PlaceFilter | undefined;
 }
 
 export class WordIndex {
@@ -114,26 +120,36 @@ export class WordIndex {
   }
 
   /** The chunks with any of the terms, best first; of equal ones the older first. */
-  search({ terms, size, isAllowed }: WordSearch): VectorHit[] {
+  search({ terms, size, allowed }: WordSearch): VectorHit[] {
     const slots = this.#runOf.length;
     if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
     const scores = this.#scores.fill(0, 0, slots);
     if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
     for (const term of new Set(terms)) this.#addScores(term, scores);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
-    // Chunks with none of the terms are not found.
-    let threshold = Number.MIN_VALUE;
-    for (let slot = 0; slot < slots; slot++) {
-      const score = scores[slot] as number;
-      if (score < threshold || !this.#runOf[slot]) continue;
-      if (isAllowed && !isAllowed(this.#placeOf(slot))) continue;
-      top.offer(slot, score);
-      threshold = Math.max(threshold, top.threshold);
-    }
+    if (allowed && areFew(allowed, this.#byDocument.size)) {
+      for (const id of allowed.documents.keys()) {
+        const run = this.#byDocument.get(id);
+        if (run) this.#offer(top, { first: run.start, count: run.count, allowed });
+      }
+    } else this.#offer(top, { first: 0, count: slots, allowed });
     return top.sorted().map(({ slot, score }) => {
       const { documentId, generationId, ordinal } = this.#placeOf(slot);
       return { documentId, generationId, ordinal, score };
     });
+  }
+
+  #offer(top: Top, { first, count, allowed }: Portion): void {
+    const scores = this.#scores;
+    // Chunks with none of the terms are not found.
+    let threshold = Math.max(Number.MIN_VALUE, top.threshold);
+    for (let slot = first; slot < first + count; slot++) {
+      const score = scores[slot] as number;
+      if (score < threshold || !this.#runOf[slot]) continue;
+      if (allowed && !allowed.isAllowed(this.#placeOf(slot))) continue;
+      top.offer(slot, score);
+      threshold = Math.max(threshold, top.threshold);
+    }
   }
 
   #addScores(term: string, scores: Float32Array): void {

@@ -8,6 +8,7 @@ import { type JobState, jobState } from '../../kernel/lifecycle/job.ts';
 import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
+import { withMetadata } from '../../source/sidecar.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../source/sources.ts';
 import { listItems } from '../../store/item/items.ts';
 import { isKeyTaken } from '../../store/job/idempotency.ts';
@@ -149,7 +150,7 @@ function unknownJob(key: string): Failure {
 async function submit(service: StoreService, ask: StoreAsk<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
-  const sources = await sourcesOf(body);
+  const sources = withMetadata(await sourcesOf(body), body.metadata);
   await checkCapacity(service, ask);
   const { name: corpus } = await service.corpora.target(
     caller.callerId,

@@ -6,6 +6,7 @@ import type { MultipartFile, MultipartValue } from '@fastify/multipart';
 import { checkCorpusName, checkLane, checkPriced } from '../../engine/command/admission.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { withMetadata, withUploadedSidecars } from '../../source/sidecar.ts';
 import type { NewSource } from '../../store/job/submit.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { accepted, checkCapacity, idempotencyOf } from './jobs.ts';
@@ -33,7 +34,8 @@ export function uploadRoutes(service: Service) {
 }
 
 async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
-  const { fields, sources } = await receive(service, ask);
+  const { fields, sources: files } = await receive(service, ask);
+  const sources = withMetadata(await withSidecars(service, files), metadataOf(fields));
   const given = fields.get('corpus_name') ?? limits.corpus.nameDefault;
   if (sources.length === 0) throw new Failure('sources_empty', 'the request contains no file');
   if (fields.has('budget_cents')) checkPriced(service);
@@ -73,7 +75,25 @@ async function receive(service: Service, { request }: Ask<'POST /jobs/upload'>) 
   return { fields, sources: [...sources.values()] };
 }
 
-const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents', 'max_wall_seconds'];
+/** A file `NAME.meta.json` beside the file NAME has its metadata. */
+function withSidecars({ blobs }: Service, files: readonly NewSource[]): Promise<NewSource[]> {
+  return withUploadedSidecars(files, ({ input }) => blobs.get(input?.body ?? ''));
+}
+
+function metadataOf(fields: ReadonlyMap<string, string>): unknown {
+  const text = fields.get('metadata');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Failure('bad_request', 'the field metadata must be JSON, such as {"team": "ops"}');
+  }
+}
+
+const known = [
+  ...['corpus_name', 'priority', 'force', 'lane', 'budget_cents', 'max_wall_seconds'],
+  'metadata',
+];
 
 function readField({ fieldname, value }: MultipartValue): string {
   if (!known.includes(fieldname) || typeof value !== 'string') {

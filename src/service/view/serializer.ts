@@ -7,6 +7,7 @@ import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/it
 import { itemActions, place } from '../../kernel/lifecycle/item-wait.ts';
 import { jobState } from '../../kernel/lifecycle/job.ts';
 import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
+import { type Metadata, readMetadata } from '../../kernel/metadata/metadata.ts';
 import type { Event as EngineEvent } from '../../observe/event.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
 import type { Explanation, Hit as Passage } from '../../search/search.ts';
@@ -245,7 +246,11 @@ export function shareShape({ caller, name, access, created_at }: ShareRow): sche
   return { caller_id: caller, name, access, created_at: timeOf(created_at) };
 }
 
-export function documentShape(row: DocumentRow, meta: Meta): schema.Document {
+export function documentShape(
+  row: Omit<DocumentRow, 'metadata'> & { readonly metadata: Metadata | string | null },
+  meta: Meta,
+): schema.Document {
+  const { metadata } = row;
   return {
     document_id: row.id,
     corpus_name: row.corpus,
@@ -258,6 +263,7 @@ export function documentShape(row: DocumentRow, meta: Meta): schema.Document {
     kept_share: row.kept_share,
     warnings: [...warningsOf(meta)],
     content_hash: row.content_hash,
+    metadata: typeof metadata === 'object' && metadata ? metadata : readMetadata(metadata),
     created_at: timeOf(row.created_at),
     updated_at: timeOf(row.updated_at),
   };
@@ -302,6 +308,7 @@ export function hitShape(hit: Passage): schema.Hit {
     page: hit.page,
     highlights: [...hit.highlights],
     similar: hit.similar,
+    metadata: hit.metadata,
     ...(hit.explanation && { explanation: explanationShape(hit.explanation) }),
   };
 }

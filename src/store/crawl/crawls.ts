@@ -3,6 +3,7 @@
  * found, so the frontier is the job itself: its open items. This table stores only the addresses
  * found, so that each becomes one item, and their distance from the start.
  */
+import { readMetadata } from '../../kernel/metadata/metadata.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
@@ -35,11 +36,13 @@ interface CrawlRow {
   readonly include: string;
   readonly exclude: string;
   readonly pages_found: number;
+  readonly metadata: string | null;
 }
 
 const putCrawl = sql`
-  INSERT INTO crawls (job_id, site, depth_max, pages_max, include, exclude, pages_found)
-  VALUES (:job_id, :site, :depth_max, :pages_max, :include, :exclude, :pages_found)`;
+  INSERT INTO crawls (job_id, site, depth_max, pages_max, include, exclude, pages_found,
+    metadata)
+  VALUES (:job_id, :site, :depth_max, :pages_max, :include, :exclude, :pages_found, :metadata)`;
 const ofItem = sql<CrawlRow & { depth: number }>`
   SELECT crawls.*, crawl_pages.depth FROM crawls
   JOIN crawl_pages ON crawl_pages.job_id = crawls.job_id AND crawl_pages.url = :url
@@ -52,11 +55,18 @@ const putPage = sqlRows({ job_id: 'int', url: 'text', depth: 'int' })<{ url: str
   SELECT :job_id, :url, :depth {rows} WHERE TRUE
   ON CONFLICT (job_id, url) DO NOTHING RETURNING url`;
 
+interface NewCrawl {
+  readonly crawl: Crawl;
+  readonly urls: readonly string[];
+  /** Of every page, as JSON. */
+  readonly metadata: string | null;
+}
+
 /** Starts a crawl whose first pages are already items of the job. */
 export async function insertCrawl(
   transaction: Transaction,
   jobId: number,
-  { crawl, urls }: { readonly crawl: Crawl; readonly urls: readonly string[] },
+  { crawl, urls, metadata }: NewCrawl,
 ): Promise<void> {
   await transaction.run(putCrawl, {
     job_id: jobId,
@@ -66,6 +76,7 @@ export async function insertCrawl(
     include: JSON.stringify(crawl.include),
     exclude: JSON.stringify(crawl.exclude),
     pages_found: urls.length,
+    metadata,
   });
   await transaction.each(
     putPage,
@@ -115,10 +126,11 @@ export async function addPages(
   if (!crawl || !job) return 0;
   const added = await insertNew(transaction, { jobId, pages, crawl });
   if (added.length === 0) return 0;
+  const metadata = readMetadata(crawl.metadata);
   await addItems(
     transaction,
     { ...job, force: job.force === 1, now },
-    added.map(({ url, gate }) => ({ kind: 'url', source: url, gate })),
+    added.map(({ url, gate }) => ({ kind: 'url', source: url, gate, metadata })),
   );
   await transaction.run(countPages, { job_id: jobId, count: added.length });
   await growJob(transaction, { id: jobId, count: added.length, now });

@@ -7,6 +7,7 @@
  */
 
 import { limits } from '../../kernel/limits/limits.ts';
+import { readMetadata } from '../../kernel/metadata/metadata.ts';
 import { attachmentSource } from '../../kernel/name/attachment.ts';
 import { type FetchRow, listSameBytes, writeFetch } from '../crawl/fetches.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -25,6 +26,8 @@ export interface MailItem {
   readonly corpus: string;
   readonly documentId: string;
   readonly source: string;
+  /** The files of a mail inherit what its submitter stated. */
+  readonly metadata?: string | null | undefined;
 }
 
 export interface NewAttachment {
@@ -97,7 +100,11 @@ export async function addAttachments(
   const ids = await addItems(
     transaction,
     { ...job, force: job.force === 1, now },
-    added.map(({ name }) => ({ kind: 'attachment', source: attachmentSource(mail.source, name) })),
+    added.map(({ name }) => ({
+      kind: 'attachment',
+      source: attachmentSource(mail.source, name),
+      metadata: readMetadata(mail.metadata),
+    })),
   );
   for (const [index, { fetch }] of added.entries()) {
     await writeFetch(transaction, { ...fetch, generation_id: ids[index] as number });

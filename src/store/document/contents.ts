@@ -9,8 +9,9 @@ import { sql } from '../driver/statement.ts';
 import type { ChunkRow } from './chunks.ts';
 import type { DocumentRow } from './documents.ts';
 
-/** The event kinds that change which chunks are current. */
-export const contentKinds = "('generation_flipped', 'document_deleted', 'corpus_deleted')";
+/** The event kinds that change which chunks are current, or what a filter finds. */
+export const contentKinds = `(
+  'generation_flipped', 'document_deleted', 'corpus_deleted', 'metadata_changed')`;
 
 export interface Change {
   readonly seq: number;

@@ -7,10 +7,12 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { type Metadata, readMetadata } from '../../kernel/metadata/metadata.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { first, hits, write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
+import { removeMetadata, writeMetadata } from './metadata.ts';
 
 export interface DocumentRow {
   readonly id: string;
@@ -30,6 +32,8 @@ export interface DocumentRow {
   readonly text_bytes: number;
   /** Share of the text that was kept, from 0 to 1. Null: read before this was measured. */
   readonly kept_share: number | null;
+  /** JSON of `Metadata`; null if there is none. */
+  readonly metadata: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
@@ -64,11 +68,12 @@ export interface CorpusRow {
 
 export const getDocument = first<string, DocumentRow>`SELECT * FROM documents WHERE id = :id`;
 
-/** Metadata of a document: author, date, canonical address, pages, warnings. */
+/** What was found out while a document was read: author, date, pages, warnings. */
 export type Meta = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-export interface ListedDocument extends DocumentRow {
+export interface ListedDocument extends Omit<DocumentRow, 'metadata'> {
   readonly meta: Meta;
+  readonly metadata: Metadata;
 }
 
 export interface DocumentPage {
@@ -84,7 +89,11 @@ export async function listDocuments(
   { partlyRead: isChosen = false, ...page }: DocumentPage,
 ): Promise<ListedDocument[]> {
   const rows = await reader.run(isChosen ? partlyReadOfCorpus : allOfCorpus, page);
-  return rows.map(({ meta, ...row }) => ({ ...row, meta: meta === null ? {} : JSON.parse(meta) }));
+  return rows.map(({ meta, metadata, ...row }) => ({
+    ...row,
+    metadata: readMetadata(metadata),
+    meta: meta === null ? {} : JSON.parse(meta),
+  }));
 }
 
 const metaOf = sql<{ meta: string }>`
@@ -135,28 +144,32 @@ export interface TextRow
   readonly body: string;
   /** JSON of `Meta`. */
   readonly meta: string;
+  /** Metadata that the text states of itself, as JSON. */
+  readonly metadata?: string | null | undefined;
 }
 
 const putText = sql`
   INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, meta,
-    created_at)
-  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta, :now)
+    metadata, created_at)
+  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta,
+    :metadata, :now)
   ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
-    body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta`;
+    body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta,
+    metadata = excluded.metadata`;
 
 export async function writeText(
   transaction: Transaction,
   text: TextRow,
   now: number,
 ): Promise<void> {
-  await transaction.run(putText, { ...text, now });
+  await transaction.run(putText, { ...text, metadata: text.metadata ?? null, now });
 }
 
 export const getText = first<number, TextRow>`
   SELECT * FROM texts WHERE generation_id = :generation_id`;
 
 /** The generation of a newer submission is never replaced by a slower, older one. */
-const flipRow = sql<{ generation: number }>`
+const flipRow = sql<{ generation: number; metadata: string | null }>`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
     as_of, content_hash, chunk_count, text_bytes, kept_share, created_at, updated_at)
   VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
@@ -167,11 +180,17 @@ const flipRow = sql<{ generation: number }>`
     chunk_count = excluded.chunk_count, text_bytes = excluded.text_bytes,
     kept_share = excluded.kept_share, updated_at = excluded.updated_at
   WHERE excluded.as_of > documents.as_of
-  RETURNING generation`;
+  RETURNING generation, metadata`;
 
-export type Flip = Omit<DocumentRow, 'generation' | 'as_of' | 'created_at' | 'updated_at'> & {
+type FlippedColumns = Omit<
+  DocumentRow,
+  'generation' | 'as_of' | 'metadata' | 'created_at' | 'updated_at'
+>;
+export interface Flip extends FlippedColumns {
   readonly kept_share: number;
-};
+  /** The metadata of the new generation; none if absent. */
+  readonly metadata?: string | null | undefined;
+}
 
 const newerThan = sql<{ id: string }>`
   SELECT id FROM documents WHERE id = :id AND as_of > :item_id
@@ -189,7 +208,13 @@ export async function flip(
   now: number,
 ): Promise<number | undefined> {
   if (await isSuperseded(transaction, row.id, row.generation_id)) return undefined;
-  return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
+  const { metadata = null, ...columns } = row;
+  const [flipped] = await transaction.run(flipRow, { ...columns, now });
+  // The statement does not touch the metadata: it returns that of the generation before.
+  if (flipped && flipped.metadata !== metadata) {
+    await writeMetadata(transaction, { ...columns, metadata });
+  }
+  return flipped?.generation;
 }
 
 const measureRow = sql<{ generation_id: number }>`
@@ -263,6 +288,7 @@ const bury = sql`
 export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
   await transaction.run(removeDocument, { id });
   await transaction.run(removeValidators, { id });
+  await removeMetadata(transaction, id);
   await transaction.run(removeInputs, { id });
   await transaction.run(bury, { id });
   const rows = await transaction.run(allGenerations, { document_id: id });

@@ -32,6 +32,8 @@ export interface ItemRow {
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_cents: number;
+  /** Metadata that the submitter stated, as JSON. */
+  readonly metadata: string | null;
   readonly created_at: number;
   readonly moved_at: number;
 }

@@ -29,6 +29,8 @@ export interface NewItem {
   readonly source: string;
   readonly gate: string | null;
   readonly rank: number;
+  /** Metadata that the submitter stated, as JSON. */
+  readonly metadata?: string | null | undefined;
   /** What was done before the item was inserted, and the step that follows from it. */
   readonly progress?: Progress;
   readonly step?: string;
@@ -47,12 +49,13 @@ const insertItemRow = sqlRows({
   progress: 'int',
   waits_on: 'text',
   rank: 'int',
+  metadata: 'text',
   now: 'int',
 })<{ id: number; rank: number }>`
   INSERT INTO items (job_id, caller, corpus, document_id, source_kind, source, force, gate, step,
-    progress, waits_on, rank, created_at, moved_at)
+    progress, waits_on, rank, metadata, created_at, moved_at)
   SELECT :job_id, :caller, :corpus, :document_id, :source_kind, :source, :force, :gate, :step,
-    :progress, :waits_on, :rank, :now, :now {rows}
+    :progress, :waits_on, :rank, :metadata, :now, :now {rows}
   RETURNING id, rank`;
 
 /** Inserts the items of a job and returns their ids in the given order. */
@@ -76,6 +79,7 @@ export async function insertItems(
       progress: item.progress ?? noProgress,
       waits_on: waitOfNew(item),
       rank: item.rank,
+      metadata: item.metadata ?? null,
       now: job.now,
     })),
   );
@@ -114,6 +118,7 @@ export interface ClaimedRow {
   readonly epoch: number;
   readonly attempt: number;
   readonly crashes: number;
+  readonly metadata: string | null;
   /** The service where it has a place; undefined where the claim did not ask. */
   readonly service?: StepService | undefined;
 }
@@ -123,7 +128,7 @@ const claimRows = sql<ClaimedRow, 'worker' | 'ids' | 'now' | 'crashes_below'>`
   UPDATE items SET ${claiming.set}, worker = :worker, moved_at = :now
   WHERE id {amongIds} AND crashes < :crashes_below AND ${claiming.where}
   RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,
-    progress, rank, epoch, attempt, crashes`;
+    progress, rank, epoch, attempt, crashes, metadata`;
 
 export interface Claim {
   readonly worker: string;

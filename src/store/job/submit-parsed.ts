@@ -29,6 +29,8 @@ export interface ParsedSource {
   readonly contentHash: string;
   /** What the document says of itself, as JSON. */
   readonly meta: string;
+  /** Its front matter as metadata, as JSON. */
+  readonly metadata?: string | null;
   readonly blobKey: string;
   readonly mediaType: string;
   readonly bytes: number;
@@ -163,6 +165,7 @@ async function writeParsed(
     body,
     content_hash: source.contentHash,
     meta: source.meta,
+    metadata: source.metadata ?? null,
   };
   await writeText(transaction, text, now);
   if (!reached.includes('chunked')) return none;

@@ -3,6 +3,7 @@
 import { assignRanks } from '../../kernel/fairness.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { type Metadata, metadataText } from '../../kernel/metadata/metadata.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { type Crawl, insertCrawl } from '../crawl/crawls.ts';
 import { appendEvents } from '../delivery/events.ts';
@@ -23,6 +24,8 @@ export interface NewSource {
   /** The domain that limits how many such sources are read at once. */
   readonly gate?: string | undefined;
   readonly input?: InputRow | undefined;
+  /** What the submitter states of the document. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface Submission {
@@ -86,7 +89,8 @@ export async function insertSubmission(
   const ids = await addItems(transaction, { ...job, id: jobId }, sources);
   if (crawl) {
     const urls = sources.map(({ source }) => source);
-    await insertCrawl(transaction, jobId, { crawl, urls });
+    const metadata = metadataText(sources[0]?.metadata);
+    await insertCrawl(transaction, jobId, { crawl, urls, metadata });
   }
   const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
   const detail = { ...accepted, corpus, items: sources.length };
@@ -137,12 +141,13 @@ async function addSome(
   const ids = await insertItems(
     transaction,
     job,
-    some.map(({ kind, source, gate }, index) => ({
+    some.map(({ kind, source, gate, metadata }, index) => ({
       documentId: documentIdOf(caller, corpus, source),
       sourceKind: kind,
       source,
       gate: gate ?? null,
       rank: firstRank + index,
+      metadata: metadataText(metadata),
     })),
   );
   await insertInputs(

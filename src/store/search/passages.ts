@@ -2,6 +2,8 @@
  * Chunks as search finds and shows them. Every statement joins on the current generation, so its
  * result is one consistent snapshot of current content.
  */
+import { readMetadata } from '../../kernel/metadata/metadata.ts';
+import { matches, type Where } from '../../kernel/metadata/where.ts';
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import { sql } from '../driver/statement.ts';
@@ -22,6 +24,8 @@ export interface PassageFilter {
   readonly dialect_pattern: string | null;
   readonly updated_from: number | null;
   readonly updated_before: number | null;
+  /** JSON of `Where`, a condition on metadata. Not a part of the statements: see `isMatch`. */
+  readonly where: string | null;
 }
 
 export interface PlaceRow {
@@ -41,6 +45,8 @@ export interface PassageRow extends PlaceRow {
   readonly document_id: string;
   readonly source: string;
   readonly title: string | null;
+  /** JSON of `Metadata`; null if there is none. */
+  readonly metadata: string | null;
 }
 
 const isCurrent = `documents.id = chunks.document_id
@@ -79,9 +85,18 @@ const keyword = {
     WHERE ${inCorpus} AND chunk_search.words @@ to_tsquery('english', :words) ${filter}
     ORDER BY score DESC, chunks.generation_id, chunks.ordinal LIMIT :limit`,
 };
+const among = `${filtered} AND documents.id {amongKeys}`;
 const matching = {
-  sqlite: { all: keyword.sqlite(''), filtered: keyword.sqlite(filtered) },
-  postgres: { all: keyword.postgres(''), filtered: keyword.postgres(filtered) },
+  sqlite: {
+    all: keyword.sqlite(''),
+    filtered: keyword.sqlite(filtered),
+    among: keyword.sqlite(among),
+  },
+  postgres: {
+    all: keyword.postgres(''),
+    filtered: keyword.postgres(filtered),
+    among: keyword.postgres(among),
+  },
 };
 
 export interface Matching {
@@ -89,24 +104,28 @@ export interface Matching {
   readonly corpus: string;
   readonly words: readonly string[];
   readonly filter: PassageFilter | undefined;
+  /** The documents that match the metadata condition of the filter. */
+  readonly documentIds?: readonly string[] | undefined;
   readonly limit: number;
 }
 
 /** The passages with any of the words, best first. The words are letters and digits only. */
 export function listMatching(
   reader: Reader & { readonly dialect: Dialect },
-  { caller, corpus, words, filter, limit }: Matching,
+  { caller, corpus, words, filter, documentIds, limit }: Matching,
 ): Promise<ScoredRow[]> {
   const { name } = reader.dialect;
   const expression =
     name === 'sqlite' ? words.map((word) => `"${word}"`).join(' OR ') : words.join(' | ');
-  const statement = matching[name][filter ? 'filtered' : 'all'];
-  return reader.run(statement, { caller, corpus, limit, ...filter, words: expression });
+  const at = { caller, corpus, limit, ...filter, words: expression };
+  if (filter?.where == null) return reader.run(matching[name][filter ? 'filtered' : 'all'], at);
+  return reader.run(matching[name].among, { ...at, keys: JSON.stringify(documentIds ?? []) });
 }
 
 export interface AllowedDocument {
   readonly document_id: string;
   readonly generation_id: number;
+  readonly metadata: string | null;
 }
 
 export interface AllowedFilter {
@@ -117,16 +136,34 @@ export interface AllowedFilter {
 }
 
 const allowedDocuments = sql<AllowedDocument>`
-  SELECT documents.id AS document_id, documents.generation_id FROM documents
+  SELECT documents.id AS document_id, documents.generation_id, documents.metadata FROM documents
   WHERE ${inCorpus} AND documents.id > :after ${filteredDocuments}
   ORDER BY documents.id LIMIT :limit`;
+const allowedAmong = sql<AllowedDocument>`
+  SELECT documents.id AS document_id, documents.generation_id, documents.metadata FROM documents
+  WHERE documents.id {amongKeys} AND ${inCorpus} ${filteredDocuments}`;
 
-/** The documents that match a filter, ignoring its headings. */
+/** A page of the documents that match a filter, ignoring its headings and its metadata. */
 export function listAllowedDocuments(
   reader: Reader,
   { caller, corpus, filter, after, limit }: AllowedFilter & { readonly after: string },
 ): Promise<AllowedDocument[]> {
   return reader.run(allowedDocuments, { caller, corpus, ...filter, after, limit });
+}
+
+/** The same for those of some documents. Order is not guaranteed. */
+export function getAllowedDocuments(
+  reader: Reader,
+  { caller, corpus, filter, ids }: Omit<AllowedFilter, 'limit'> & { ids: readonly string[] },
+): Promise<AllowedDocument[]> {
+  return reader.run(allowedAmong, { caller, corpus, ...filter, keys: JSON.stringify(ids) });
+}
+
+/** Whether the metadata of a row matches the condition of the filter. */
+export function isMatch(filter: PassageFilter): (row: { metadata: string | null }) => boolean {
+  if (filter.where === null) return () => true;
+  const where: Where = JSON.parse(filter.where);
+  return ({ metadata }) => matches(where, readMetadata(metadata));
 }
 
 const lastOfPage = sql<{ id: string | null }>`
@@ -142,11 +179,11 @@ export async function lastDocumentOf(
 }
 
 const allowedChunks = sql<AllowedDocument & PlaceRow>`
-  SELECT documents.id AS document_id, chunks.generation_id, chunks.ordinal
+  SELECT documents.id AS document_id, documents.metadata, chunks.generation_id, chunks.ordinal
   FROM documents JOIN chunks ON ${isCurrent}
   WHERE ${inCorpus} AND documents.id > :after AND documents.id <= :last ${filtered} LIMIT :limit`;
 
-/** The chunks of some documents that match a filter. */
+/** The chunks of some documents that match a filter, ignoring its metadata. */
 export function listAllowedChunks(
   reader: Reader,
   of: AllowedFilter & { readonly after: string; readonly last: string },
@@ -157,7 +194,8 @@ export function listAllowedChunks(
 
 const passagesOf = (filter: string) => sql<PassageRow>`
   SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
-    chunks.page, chunks.document_id, documents.source, documents.title
+    chunks.page, chunks.document_id, documents.source, documents.title,
+    documents.metadata
   FROM {places} CROSS JOIN chunks CROSS JOIN documents
   WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
     AND ${isCurrent} AND ${inCorpus} ${filter}`;
@@ -171,13 +209,15 @@ export interface Passages {
 }
 
 /** The passages that are still current and match the filter. Order is not guaranteed. */
-export function getPassages(
+export async function getPassages(
   reader: Reader,
   { caller, corpus, places, filter }: Passages,
 ): Promise<PassageRow[]> {
   const pairs = places.map(({ generation_id, ordinal }) => [generation_id, ordinal]);
   const statement = passages[filter ? 'filtered' : 'all'];
-  return reader.run(statement, { caller, corpus, ...filter, places: JSON.stringify(pairs) });
+  const at = { caller, corpus, ...filter, places: JSON.stringify(pairs) };
+  const rows = await reader.run(statement, at);
+  return filter ? rows.filter(isMatch(filter)) : rows;
 }
 
 const chunksOfCorpus = sql<{ chunks: number | null }>`

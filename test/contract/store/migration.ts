@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { defineLifecycle, stepTable } from '../../../src/kernel/lifecycle/item.ts';
 import { job } from '../../../src/kernel/lifecycle/job.ts';
+import { flip, getDocument } from '../../../src/store/document/documents.ts';
+import type { Transaction } from '../../../src/store/driver/database.ts';
 import { migrate, migrations } from '../../../src/store/driver/migrate.ts';
 import { stateChecks } from '../../../src/store/driver/state-check.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
@@ -42,6 +44,37 @@ export const migrationTests: readonly StoreTest[] = [
       assert.deepEqual(await store.rows('SELECT * FROM crawls'), []);
       const applied = await store.rows<{ version: number }>('SELECT version FROM migrations');
       assert.equal(applied.length, migrations.length);
+    },
+  ],
+  [
+    'documents of an older store have no metadata, and get it with their next submission',
+    async (store) => {
+      const document = { id: 'd', caller: 'ann', corpus: 'notes', source: 's', content_hash: 'h' };
+      const rest = { title: null, language: null, chunk_count: 1, text_bytes: 1, kept_share: 1 };
+      const write = (work: (transaction: Transaction) => Promise<unknown>) =>
+        store.database.write(work);
+      await write((t) => flip(t, { ...document, ...rest, generation_id: 1 }, 1000));
+      await write(async (t) => {
+        for (const text of [
+          'DROP TABLE document_metadata',
+          ...['items', 'crawls', 'texts', 'documents'].map(
+            (table) => `ALTER TABLE ${table} DROP COLUMN metadata`,
+          ),
+          "DELETE FROM migrations WHERE name = 'metadata'",
+        ]) {
+          await t.run({ text });
+        }
+      });
+      await migrate(store.database, store.lifecycle);
+      assert.equal((await getDocument(store.database, 'd'))?.metadata, null);
+      const metadata = '{"team":"ops"}';
+      await write((t) => flip(t, { ...document, ...rest, generation_id: 2, metadata }, 2000));
+      assert.equal((await getDocument(store.database, 'd'))?.metadata, metadata);
+      const rows = await store.rows<{ text: string }>('SELECT text FROM document_metadata');
+      assert.deepEqual(
+        rows.map(({ text }) => text),
+        ['ops'],
+      );
     },
   ],
   [

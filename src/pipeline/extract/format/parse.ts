@@ -38,7 +38,7 @@ async function run(parser: () => Promise<Parsed>, { source }: ParseInput): Promi
 }
 
 function finish(parsed: Parsed, { format, source }: { format: Format; source: string }): Parsed {
-  const { markdown, title, language, meta, pages, dropped, attachments } = parsed;
+  const { markdown, title, language, meta, metadata, pages, dropped, attachments } = parsed;
   if (markdown.length > limits.parse.textCharactersMax) {
     throw beyond('text', `${source} has ${markdown.length} characters of text`);
   }
@@ -49,6 +49,7 @@ function finish(parsed: Parsed, { format, source }: { format: Format; source: st
     language,
     markdown: text,
     meta: { ...meta, ...pageMeta(pages, text) },
+    ...(metadata && { metadata }),
     ...(dropped && { dropped }),
     ...(attachments && { attachments }),
   };

@@ -1,6 +1,7 @@
 /** The headers of the frames between Pawl and a parser process. */
 
 import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure/failure.ts';
+import { keepValid } from '../../../kernel/metadata/metadata.ts';
 import { safeFileName } from '../../../kernel/name/attachment.ts';
 import type { Attachment, DroppedText, MetaValue, Parsed, ParseInput } from '../parsed.ts';
 import type { Frame } from './frame.ts';
@@ -56,7 +57,7 @@ export function readResponse({ header, body }: Frame): ParserResponse {
 }
 
 function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
-  const { title, language, meta, dropped, textBytes, attachments } = header;
+  const { title, language, meta, metadata, dropped, textBytes, attachments } = header;
   const textEnd = typeof textBytes === 'number' ? textBytes : body.length;
   const told = Object.entries(fieldsOf(meta)).filter((entry): entry is [string, MetaValue] =>
     isMetaValue(entry[1]),
@@ -66,6 +67,7 @@ function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
     language: textOf(language),
     markdown: body.toString('utf8', 0, textEnd),
     meta: Object.fromEntries(told),
+    ...(metadata !== undefined && { metadata: keepValid(fieldsOf(metadata)) }),
     ...(Array.isArray(dropped) && { dropped: dropped.map(droppedOf) }),
     ...(Array.isArray(attachments) && { attachments: filesOf(attachments, body, textEnd) }),
   };

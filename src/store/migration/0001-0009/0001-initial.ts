@@ -3,7 +3,6 @@
 import { waits } from '../../../kernel/lifecycle/item-wait.ts';
 import { job } from '../../../kernel/lifecycle/job.ts';
 import { sqlCheck } from '../../../kernel/lifecycle/machine.ts';
-import { contentKinds } from '../../document/contents.ts';
 import type { Migration } from '../../driver/migrate.ts';
 
 export const initial: Migration = {
@@ -130,7 +129,8 @@ export const initial: Migration = {
       detail {json}
     )`,
     'CREATE INDEX events_job ON events (job_id, seq)',
-    `CREATE INDEX events_content ON events (seq) WHERE kind IN ${contentKinds}`,
+    `CREATE INDEX events_content ON events (seq)
+      WHERE kind IN ('generation_flipped', 'document_deleted', 'corpus_deleted')`,
     'CREATE TABLE sequence (name TEXT PRIMARY KEY, value {int} NOT NULL)',
     "INSERT INTO sequence (name, value) VALUES ('events', 0)",
     'CREATE TABLE cursors (name TEXT PRIMARY KEY, seq {int} NOT NULL)',

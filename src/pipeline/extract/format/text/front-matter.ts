@@ -3,12 +3,15 @@
  * `+++`. Only a map of fields is front matter; a page may also begin with a rule.
  */
 import { parseDocument } from 'yaml';
+import { keepValid, type Metadata } from '../../../../kernel/metadata/metadata.ts';
 
 export type Field = string | readonly string[];
 
 export interface FrontMatter {
   readonly fields: Readonly<Record<string, Field | undefined>>;
   readonly body: string;
+  /** The fields that are valid as metadata, with their names and types as written. */
+  readonly metadata?: Metadata | undefined;
 }
 
 const bytesMax = 65_536;
@@ -35,7 +38,8 @@ export function readFrontMatter(text: string): FrontMatter {
     const end = found < 0 ? text.length : found;
     if (reader.ends.includes(text.slice(start, end).trimEnd())) {
       const map = reader.read(text.slice(firstEnd + 1, start));
-      return isMap(map) ? { fields: fieldsOf(map), body: text.slice(end + 1) } : none;
+      if (!isMap(map)) return none;
+      return { fields: fieldsOf(map), body: text.slice(end + 1), metadata: metadataOf(map) };
     }
     start = end + 1;
   }
@@ -80,6 +84,15 @@ function unquoted(value: string): string {
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Lists of one entry or more become lists of texts; maps are skipped. */
+function metadataOf(map: Readonly<Record<string, unknown>>): Metadata {
+  const values = Object.entries(map).map(([name, value]): [string, unknown] => {
+    if (value instanceof Date) return [name, value.toISOString()];
+    return [name, Array.isArray(value) ? fieldOf(value) : value];
+  });
+  return keepValid(Object.fromEntries(values));
 }
 
 function fieldsOf(map: Readonly<Record<string, unknown>>): Record<string, Field> {

@@ -12,7 +12,7 @@ export const parseText: Parser = async ({ bytes, charset: declared }) => {
 
 export const parseMarkdown: Parser = async ({ bytes, source, charset: declared }) => {
   const { text, charset, isGuess } = decodeText(bytes, declared);
-  const { fields, body } = readFrontMatter(text.replace(/\r\n?/g, '\n'));
+  const { fields, body, metadata } = readFrontMatter(text.replace(/\r\n?/g, '\n'));
   const markdown = readMarkdown(body, { isMdx: extensionOf(source) === 'mdx' });
   const title = wordsOf(fields.title ?? fields.linktitle);
   return {
@@ -21,6 +21,7 @@ export const parseMarkdown: Parser = async ({ bytes, source, charset: declared }
     // A page with only front matter is found by that.
     markdown: markdown.trim() === '' ? toldBy(fields, title) : markdown,
     meta: { ...charsetMeta(charset, isGuess), ...metaOf(fields) },
+    ...(metadata && { metadata }),
   };
 };
 

@@ -1,0 +1,19 @@
+/** The closest known name; if two are equally close, the one that was only cut short. */
+export function closestOf(name: string, known: readonly string[]): string {
+  const far = (other: string): number => distance(name, other) - (other.startsWith(name) ? 0.5 : 0);
+  return known.toSorted((one, other) => far(one) - far(other))[0] ?? '';
+}
+
+/** The edit distance: letters to add, remove or replace. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let line = 1; line <= one.length; line += 1) {
+    const next = [line];
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (one[line - 1] === other[column - 1] ? 0 : 1);
+      next.push(Math.min((row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
