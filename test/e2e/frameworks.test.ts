@@ -1,11 +1,13 @@
-/** The adapters for LangChain and the AI SDK, with the real packages. */
+/** The adapters for LangChain, LlamaIndex and the AI SDK, with the real packages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RunnableLambda, RunnableSequence } from '@langchain/core/runnables';
+import { MetadataMode } from '@llamaindex/core/schema';
 import { generateText, isStepCount } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { searchTool } from '../../src/framework/ai.ts';
 import { PawlRetriever } from '../../src/framework/langchain.ts';
+import { PawlRetriever as LlamaIndexRetriever } from '../../src/framework/llamaindex.ts';
 import { open } from '../../src/index.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
@@ -29,6 +31,18 @@ test('a retriever of LangChain returns documents, also inside a chain', async (t
   assert.equal(document?.id, document?.metadata.chunkId);
   const count = RunnableLambda.from((found: unknown[]) => found.length);
   assert.equal(await RunnableSequence.from([retriever, count]).invoke('bread'), 1);
+});
+
+test('a retriever of LlamaIndex takes a text or a message, and returns nodes', async (t) => {
+  const retriever = new LlamaIndexRetriever({ pawl: await setup(t), corpus: 'notes', topK: 1 });
+  const message = { query: [{ type: 'text', text: 'What moves the sea?' }] } as const;
+  for (const asked of ['What moves the sea?', { query: [...message.query] }]) {
+    const [found, ...others] = await retriever.retrieve(asked);
+    assert.equal(others.length, 0);
+    assert.match(found?.node.getContent(MetadataMode.NONE) ?? '', /The moon moves the sea/);
+    assert.equal(found?.node.metadata.heading, 'Tides');
+    assert.ok((found?.score ?? 0) > 0);
+  }
 });
 
 test('a model of the AI SDK calls the tool, and gets the passages', async (t) => {

@@ -85,6 +85,7 @@ export const imports = {
     undici: ['pipeline', 'provider', 'blob'],
     // Optional: loaded by the entry points that users import.
     '@langchain/core': ['framework/langchain.ts'],
+    '@llamaindex/core': ['framework/llamaindex.ts'],
     ai: ['framework/ai.ts'],
     // Optional: Pawl never installs it.
     'onnxruntime-node': ['provider'],

@@ -7,6 +7,7 @@ const entries: Readonly<Record<string, string>> = {
   'pawl/client': 'src/client/http.ts',
   'pawl/testing': 'src/testing/index.ts',
   'pawl/langchain': 'src/framework/langchain.ts',
+  'pawl/llamaindex': 'src/framework/llamaindex.ts',
   'pawl/ai': 'src/framework/ai.ts',
 };
 
