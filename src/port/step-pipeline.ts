@@ -33,7 +33,7 @@ export function withSteps(
 
 function withStep(pipeline: Pipeline, step: StepPort, parser: Parser): Pipeline {
   const name = nameOf(step);
-  const run = functionOf(pipeline.steps, step, parser);
+  const run = versioned(functionOf(pipeline.steps, step, parser), step.version);
   const steps = { ...pipeline.steps, [name]: onlyForDocuments(run, pipeline.steps[name]) };
   const { timeoutMs: own } = step;
   return {
@@ -58,6 +58,14 @@ function functionOf(steps: Steps, step: StepPort, parser: Parser): StepFunction 
   return step.replace === 'content_extracted'
     ? readingFunction(step, own, parser)
     : entityFunction(step, own);
+}
+
+/** The history shows which version a document has passed. */
+function versioned(run: StepFunction, version: string): StepFunction {
+  return async (context) => {
+    const result = (await run(context)) ?? {};
+    return { ...result, detail: { ...result.detail, version } };
+  };
 }
 
 /** Items that only re-embed a document have no part in the other steps. */
@@ -117,7 +125,7 @@ function addedFunction(step: AddedStep): StepFunction {
       (await called(step, context, (call) => step.run(document, call))) ?? {};
     return {
       ...usedBy(use),
-      detail: { ...detail, version: step.version },
+      ...(detail && { detail }),
       effect: async () => {
         if (effect) await callPort(`effect of the step ${step.add}`, effect);
         return undefined;

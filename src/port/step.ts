@@ -56,7 +56,7 @@ export interface StepOutcome {
 }
 
 interface StepTerms {
-  /** Changes when the results of the step change. Documents are then read again, not skipped. */
+  /** Recorded in the history of each document that passes the step. */
   readonly version: string;
   /** The step fails with `timeout_hard` after this time; Pawl's limits of the stage if absent. */
   readonly timeoutMs?: number | undefined;

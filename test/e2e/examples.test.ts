@@ -1,15 +1,17 @@
 /** Every program in `examples/` runs as it is, and is short. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'vite';
 import { startCompletionServer, withContent } from '../support/completion-server.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
+import { openBench } from './api-client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'examples');
@@ -31,6 +33,21 @@ async function run(t: TestContext, name: string, { args = [], env = {} }: Run = 
   return stdout.trim();
 }
 
+/** The scripts of `page.html`, as a bundler makes them for the browser. */
+async function buildPage(t: TestContext): Promise<string> {
+  const outDir = temporaryDirectory(t);
+  await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    resolve: { alias: { 'pawl/client': join(root, 'src/client/http.ts') } },
+    build: { outDir, emptyOutDir: true, rollupOptions: { input: join(folder, 'page.html') } },
+  });
+  const scripts = globSync('assets/*.js', { cwd: outDir });
+  assert.ok(scripts.length > 0);
+  return scripts.map((path) => readFileSync(join(outDir, path), 'utf8')).join('\n');
+}
+
 const printed: Readonly<Record<string, RegExp>> = {
   'ingest-and-search.ts': /^Tides: .*The moon moves the sea/s,
   'stream-and-cancel.ts': /^one page is done: enough\ncanceled$/,
@@ -44,6 +61,18 @@ const served: Readonly<Record<string, (t: TestContext, name: string) => Promise<
   'folder.ts': async (t, name) => {
     const out = await run(t, name, { args: [join(root, 'samples'), 'refund'] });
     assert.match(out, /^\d+ documents, 0 failed\nReturns and refunds/);
+  },
+  'page.ts': async (t, name) => {
+    const { service, submit, ended } = await openBench(t);
+    const documents = [{ id: 'tides', text: '# Tides <1>\n\nThe moon moves the sea.' }];
+    await ended(await submit({ corpus_name: 'notes', documents }));
+    const page = await buildPage(t);
+    assert.doesNotMatch(page, /["']node:/);
+    const program = `import { searchPage } from ${JSON.stringify(join(folder, name))};
+      console.log(await searchPage(${JSON.stringify(service.address)}, 'notes', 'moon'));`;
+    const args = ['--import', alias, '--input-type=module', '-e', program];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    assert.match(stdout, /^<li>.*Tides &lt;1&gt;.*The moon moves the sea/s);
   },
   'postgres.ts': async (t, name) => {
     const server = await startPostgres({ durable: false });

@@ -172,7 +172,12 @@ describe('a wrapped step', () => {
         },
       },
     ]);
-    assert.equal((await ingested(pawl)).state, 'succeeded');
+    const { state, details } = await ingested(pawl);
+    assert.equal(state, 'succeeded');
+    assert.deepEqual(
+      details.map((detail) => (detail as { version: string }).version),
+      ['1'],
+    );
     assert.deepEqual(order, ['before inline:letter', 'after']);
     assert.equal((await pawl.search('post', 'cat')).length, 1);
   });

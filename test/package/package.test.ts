@@ -139,6 +139,10 @@ describe('an installed Pawl', () => {
         'typed.ts',
         `import { open, type Hit, type Pawl } from 'pawl';
         import { Client } from 'pawl/client';
+        import { embedderConformance } from 'pawl/testing';
+        import type { EmbedderPort, StepPort } from 'pawl';
+        export const suite: typeof embedderConformance = embedderConformance;
+        export const parts: { embedder?: EmbedderPort; steps?: StepPort[] } = {};
         const pawl: Pawl = await open({ data: 'store' });
         const hits: readonly Hit[] = await pawl.search('docs', 'refund');
         const title: string | null | undefined = hits[0]?.title;

@@ -40,6 +40,8 @@ export const imports = {
     source: belowEngine,
     // What users plug in, adapted to the ports inside.
     port: [...belowEngine, 'search/rerank.ts'],
+    // Adapters for frameworks, each an entry point of its own.
+    framework: ['index.ts'],
     // Suites that users run on parts of their own.
     testing: ['kernel', 'blob/blob.ts', 'sink/sink.ts', 'pipeline', 'port', 'index.ts'],
     // Between a step and the service that runs it in another process.
@@ -96,6 +98,10 @@ export const imports = {
     'playwright-core': ['pipeline/fetch'],
     tldts: ['pipeline'],
     undici: ['pipeline', 'provider', 'blob'],
+    // Optional: loaded by the entry points that users import.
+    '@langchain/core': ['framework/langchain.ts'],
+    '@llamaindex/core': ['framework/llamaindex.ts'],
+    ai: ['framework/ai.ts'],
     // Optional: Pawl never installs it.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
