@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import { failures } from '../kernel/failure/failure.ts';
 import { contract, type Route } from './contract.ts';
+import { curlOf } from './manual/curl.ts';
+import { described, describeField, describeParameter, ownDescription } from './manual/describe.ts';
+import { type Manual, manual } from './manual/manual.ts';
 
 export interface DocsPage {
   readonly html: string;
@@ -15,6 +18,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.5rem; }
 nav a { margin-right: 1rem; }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+details details { border: 0; }
 summary { cursor: pointer; display: grid; grid-template-columns: 5rem 20rem 1fr; gap: .5rem; }
 code, pre { font: 13px/1.5 ui-monospace, monospace; }
 pre { border: 1px solid var(--line); border-radius: 4px; padding: .6rem; overflow-x: auto; }
@@ -34,7 +38,10 @@ export function docsPage(): DocsPage {
     '<h1>Pawl: HTTP API</h1>',
     '<p>JSON in and out. Errors are <code>application/problem+json</code> with a ',
     '<a href="#failures">code</a>. If API keys are configured, send yours as ',
-    '<code>X-API-Key</code>. Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>',
+    '<code>X-API-Key</code> or <code>Authorization: Bearer</code>. Machine-readable: ',
+    '<a href="/openapi.json">openapi.json</a>.</p>',
+    '<p>Each call has a command to copy. Set the address and the key of your service first:</p>',
+    '<pre>PAWL=http://127.0.0.1:7300\nPAWL_KEY=YOUR_KEY</pre>',
     `<nav>${groups.map((name) => `<a href="#${name}">${name}</a>`).join('')}`,
     '<a href="#failures">Failures</a></nav>',
     ...groups.map(groupHtml),
@@ -59,18 +66,50 @@ function routeHtml(name: string, route: Route): string {
   const summary = escaped(route.summary);
   const head = `<b>${method}</b><code>${escaped(path)}</code><span>${summary}</span>`;
   const codes = route.failures.map((code) => `<a href="#${code}"><code>${code}</code></a>`);
+  const example = manual[name];
   const parts = [
-    schemaHtml('Query', route.query),
-    schemaHtml('Headers', route.headers),
-    schemaHtml('Body', route.body),
-    schemaHtml(`Response ${route.status}`, route.answer),
+    example ? exampleHtml(name, route, example) : '',
+    parametersHtml(name, route),
+    schemaHtml('Body', described(route.body ?? route.form, name)),
+    schemaHtml(`Response ${route.status}`, described(route.answer, name)),
     codes.length === 0 ? '' : `<p>May fail with ${codes.join(', ')}.</p>`,
   ];
   return `<details><summary>${head}</summary>${parts.join('')}</details>`;
 }
 
+/** What the call does, how to send it, and what comes back. */
+function exampleHtml(name: string, route: Route, example: Manual): string {
+  const { answer } = example;
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2);
+  return (
+    `<p>${prose(example.description)}</p><pre>${escaped(curlOf(name, route, example))}</pre>` +
+    `<p>Responds with ${route.status}:</p><pre>${escaped(text)}</pre>`
+  );
+}
+
+interface Fields {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+}
+
+function parametersHtml(name: string, route: Route): string {
+  const rows = (['params', 'query', 'headers'] as const).flatMap((part) => {
+    const { properties = {}, required = [] } = (route[part] ?? {}) as Fields;
+    return Object.entries(properties).map(([field, schema]) => {
+      const known = part === 'params' ? describeParameter(name, field) : undefined;
+      const text = ownDescription(schema) ?? known ?? describeField(field, name) ?? '';
+      const need = part === 'params' || required.includes(field) ? 'required' : 'optional';
+      const cells = [`<code>${escaped(field)}</code>`, need, prose(text)];
+      return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+    });
+  });
+  return rows.length === 0 ? '' : `<table>${rows.join('')}</table>`;
+}
+
+/** Long, and rarely needed beside the example. */
 function schemaHtml(title: string, schema: unknown): string {
-  return schema === undefined ? '' : `<p>${title}:</p>${json(schema)}`;
+  if (schema === undefined) return '';
+  return `<details><summary>${title}, as JSON Schema</summary>${json(schema)}</details>`;
 }
 
 function failuresHtml(): string {
@@ -87,6 +126,11 @@ function failuresHtml(): string {
 
 function json(value: unknown): string {
   return `<pre>${escaped(JSON.stringify(value, null, 2))}</pre>`;
+}
+
+/** Text with code between backticks. */
+function prose(text: string): string {
+  return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function escaped(text: string): string {

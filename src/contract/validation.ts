@@ -5,9 +5,14 @@ import { Compile } from 'typebox/compile';
 import { corpusNameForm } from '../engine/command/admission.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { keyHashPattern } from './schema/parts.ts';
 import { type Wrong, wrongIn } from './wrong-value.ts';
 
-const corpusPattern = limits.corpus.fullNamePattern.source;
+/** What a pattern means, in words. */
+const patternForms: Readonly<Record<string, string>> = {
+  [limits.corpus.fullNamePattern.source]: `must be a corpus name: ${corpusNameForm}`,
+  [keyHashPattern]: 'must be the hash of a key: 64 hexadecimal digits, or the first 16 of them',
+};
 
 const places: Readonly<Record<string, string>> = {
   body: 'the body',
@@ -63,8 +68,6 @@ export function saying({ keyword, params, message }: Wrong): string {
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return `must be one of ${params.allowedValues.join(', ')}`;
   }
-  if (keyword === 'pattern' && 'pattern' in params && params.pattern === corpusPattern) {
-    return `must be a corpus name: ${corpusNameForm}`;
-  }
-  return message;
+  const form = keyword === 'pattern' && 'pattern' in params && patternForms[`${params.pattern}`];
+  return form || message;
 }

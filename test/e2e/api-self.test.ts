@@ -1,6 +1,8 @@
 /** Health, metrics and documentation of the service. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
 import { type Manual, manual } from '../../src/contract/manual/manual.ts';
 import { type Asking, openBench } from './api-client.ts';
@@ -50,6 +52,26 @@ describe('the service', () => {
       const accepted = answer.status === route.status || answer.body.code !== 'bad_request';
       assert.ok(accepted, `${name}: ${JSON.stringify(answer.body)}`);
     }
+  });
+
+  test('has a page with commands that work when they are pasted', async (t) => {
+    const { ask, service, ended } = await openBench(t);
+    const { body } = await ask<string>('GET /docs');
+    const blocks = [...body.matchAll(/<pre>(curl [^<]+)<\/pre>/g)].map(([, text = '']) =>
+      text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+    );
+    assert.equal(blocks.length, Object.keys(contract).length);
+    const env = { ...process.env, PAWL: service.address, PAWL_KEY: 'none' };
+    const run = async (part: string): Promise<Record<string, unknown>> => {
+      const command = blocks.find((block) => block.includes(part)) ?? '';
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env });
+      return JSON.parse(stdout);
+    };
+    const { job_id } = await run('idempotency-key: welcome');
+    await ended(String(job_id));
+    const { results } = (await run('v1/search"')) as { results: { text: string }[] };
+    assert.match(results[0]?.text ?? '', /workshop opens at nine/);
+    assert.equal((await run('-X DELETE \\\n  "$PAWL/v1/corpora/handbook"')).deleted, 1);
   });
 
   test('describes each route, and only referenced schemas', async (t) => {

@@ -138,9 +138,9 @@ async function reembed(call: Call, { name }: CorpusDetail, pawl: PawlClient): Pr
 async function setBudget(call: Call, { name }: CorpusDetail, pawl: PawlClient): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
   const body = { budget_cents: cents };
-  await pawl.ask('POST /corpora/:name/budget', { params: { name }, body });
+  const corpus = await pawl.ask('POST /corpora/:name/budget', { params: { name }, body });
   const sentence = `budget of ${name}: ${cents === null ? 'none' : money(cents)}`;
-  return answer(call, { name, budget_cents: cents }, sentence);
+  return answer(call, corpus, sentence);
 }
 
 type DocumentRow = DocumentPage['items'][number];

@@ -197,8 +197,8 @@ async function watch(call: Call, job: JobClient, pawl: PawlClient): Promise<numb
 }
 
 async function pause(call: Call, job: JobClient, { ask }: PawlClient): Promise<number> {
-  await ask('POST /jobs/:id/pause', { params: { id: job.id } });
-  return tell(call, job, `paused; resume with: pawl jobs resume ${job.id.slice(0, 8)}`);
+  const moved = await ask('POST /jobs/:id/pause', { params: { id: job.id } });
+  return answer(call, moved, `paused; resume with: pawl jobs resume ${job.id.slice(0, 8)}`);
 }
 
 async function cancel(call: Call, job: JobClient, { ask }: PawlClient): Promise<number> {
@@ -206,7 +206,8 @@ async function cancel(call: Call, job: JobClient, { ask }: PawlClient): Promise<
   const { items_failed } = await job.counts();
   const kept = `${count(receipt.kept.items, 'document')} stay indexed`;
   const failed = items_failed > 0 ? `, ${number(items_failed)} had already failed` : '';
-  return tell(call, job, `canceled ${count(receipt.stopped.items, 'document')}; ${kept}${failed}`);
+  const stopped = count(receipt.stopped.items, 'document');
+  return answer(call, receipt, `canceled ${stopped}; ${kept}${failed}`);
 }
 
 async function resume(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
@@ -224,8 +225,4 @@ async function retry(call: Call, job: JobClient, pawl: PawlClient): Promise<numb
   });
   if (!call.isJson) call.terminal.print(`retrying ${count(retried, 'document')}`);
   return workOrLeave(call, pawl, job, { after });
-}
-
-async function tell(call: Call, job: JobClient, sentence: string): Promise<number> {
-  return answer(call, call.isJson && (await job.detail()), sentence);
 }

@@ -7,10 +7,9 @@ export function share(call: Call, args: readonly string[]): Promise<number> {
   const access = call.flags.write === true ? 'write' : 'read';
   return withStore(call, async ({ ask }) => {
     const asking = { params: { name, caller: guest }, body: { access } } as const;
-    await ask('PUT /corpora/:name/shares/:caller', asking);
+    const shared = await ask('PUT /corpora/:name/shares/:caller', asking);
     const may = access === 'write' ? 'may read and write' : 'may read';
-    const told = { name, caller_id: guest, access };
-    return answer(call, told, `${guest} ${may} ${name}`);
+    return answer(call, shared, `${guest} ${may} ${name}`);
   });
 }
 
@@ -18,12 +17,11 @@ export function unshare(call: Call, args: readonly string[]): Promise<number> {
   const { name, guest } = named(args);
   return withStore(call, async ({ ask }) => {
     const params = { name, caller: guest };
-    const { removed } = await ask('DELETE /corpora/:name/shares/:caller', { params });
-    const sentence = removed
+    const unshared = await ask('DELETE /corpora/:name/shares/:caller', { params });
+    const sentence = unshared.removed
       ? `${name} is no longer shared with ${guest}`
       : `${name} was not shared with ${guest}`;
-    const told = { name, caller_id: guest, removed };
-    return answer(call, told, sentence);
+    return answer(call, unshared, sentence);
   });
 }
 

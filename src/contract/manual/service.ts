@@ -68,7 +68,7 @@ export const serviceManual: Readonly<Record<string, Manual>> = {
     answer: { openapi: '3.1.0', info: { title: 'Pawl', version: '1' }, paths: {} },
   },
   'GET /docs': {
-    description: 'Returns this API as a page for browsers, with a form to try each call.',
+    description: 'Returns this API as a page for browsers, with a command to copy for each call.',
     answer: '<!doctype html>',
   },
   'GET /system': {

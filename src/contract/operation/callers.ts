@@ -1,6 +1,7 @@
 /** The routes of callers and their keys, for operators with the internal key. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
+import { keyHashPattern } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
 import { query, routes } from './row.ts';
 
@@ -9,7 +10,7 @@ const byCaller = Type.Object({ id });
 const byKey = Type.Object({
   id,
   hash: Type.String({
-    pattern: '^(sha256:)?([0-9a-fA-F]{64}|[0-9a-fA-F]{16})$',
+    pattern: keyHashPattern,
     description: 'The hash of the key, or its first 16 digits. Never the key itself.',
   }),
 });

@@ -91,3 +91,6 @@ export const lastError = {
   ),
   last_error_code: nullable(Type.String()),
 };
+
+/** The SHA-256 of a key, or its first 16 digits. */
+export const keyHashPattern = '^(sha256:)?([0-9a-fA-F]{64}|[0-9a-fA-F]{16})$';
