@@ -6,6 +6,11 @@ import type { ModelCall } from '../../observe/trace.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
+import {
+  folderOfModel,
+  installedFolder,
+  knownModels,
+} from '../../provider/embedding/model-folder.ts';
 import { onnxEmbedder } from '../../provider/embedding/onnx-embedder.ts';
 import { openaiEmbedder } from '../../provider/embedding/openai-embedder.ts';
 import { withQueryMemory } from '../../provider/embedding/query-memory.ts';
@@ -15,8 +20,10 @@ import type { Prices } from '../../provider/prices.ts';
 import type { BudgetLimits } from '../../provider/rate-limit.ts';
 
 export interface EmbedderSettings {
-  /** `local`, `openai:MODEL`, `openai:MODEL@DIMENSIONS` or `onnx:FOLDER`. */
+  /** `local`, `minilm`, `openai:MODEL`, `openai:MODEL@DIMENSIONS` or `onnx:FOLDER`. */
   readonly choice: string;
+  /** Where `pawl models` keeps models; `.pawl/models` by default. */
+  readonly models?: string | undefined;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
   readonly centsPerMillionTokens?: number | undefined;
@@ -32,6 +39,7 @@ export interface ExtractorOptions {
   readonly budget?: BudgetLimits | undefined;
 }
 
+const modelsDefault = '.pawl/models';
 export const openaiUrl = 'https://api.openai.com/v1';
 
 export type Embedders = ReturnType<typeof embeddersFor>;
@@ -51,8 +59,13 @@ export function embeddersFor(
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
     const isLocal = model === staticEmbedder().model;
-    // The folder of an ONNX model cannot be derived from its name.
-    if (model.startsWith('onnx:')) return made.get(model);
+    if (model.startsWith('onnx:')) {
+      // Other folders than those of installed models cannot be derived from the name.
+      const folder = folderOfModel(settings.models ?? modelsDefault, model);
+      const found = made.get(model) ?? (folder && choose({ choice: `onnx:${folder}` }));
+      if (found) made.set(model, found);
+      return found || undefined;
+    }
     const { key, budget } = settings;
     const url = urlOf(settings);
     // Only for the address that computed the corpus: no text is sent to a host nobody configured.
@@ -98,10 +111,14 @@ function urlOf({ choice, url }: EmbedderSettings): string | undefined {
 function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   const { choice, key, centsPerMillionTokens, budget } = settings;
   if (choice === 'local') return staticEmbedder();
+  if (Object.hasOwn(knownModels, choice)) {
+    return onnxEmbedder({ folder: installedFolder(settings.models ?? modelsDefault, choice) });
+  }
   const [, kind, name = ''] = /^(openai|onnx):(.+)$/.exec(choice) ?? [];
   if (kind === 'onnx') return onnxEmbedder({ folder: name });
   if (kind !== 'openai') {
-    const message = `${JSON.stringify(choice)} is no embedder: local, openai:MODEL or onnx:FOLDER`;
+    const forms = 'local, minilm, openai:MODEL or onnx:FOLDER';
+    const message = `${JSON.stringify(choice)} is no embedder: ${forms}`;
     throw new Failure('bad_request', message);
   }
   const { url = openaiUrl } = settings;

@@ -281,11 +281,11 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   embedder: {
     variable: 'PAWL_EMBEDDER',
     initial: 'local',
-    form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
+    form: 'local, minilm, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
     meaning:
       'The embedding model: the built-in table, any server with an OpenAI-compatible ' +
       'embeddings API, or an ONNX model on this machine.',
-    parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
+    parse: (text) => (/^(local|minilm|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
   },
   embedderUrl: {
     variable: 'PAWL_EMBEDDER_URL',
