@@ -3,8 +3,8 @@
  * measured side by side with its peers; the others against what is asked of them.
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
- *   npm run bench -- search | chunking | extraction | fidelity | pipeline | pgvector | api
- *     | services | control [--quick] [--data DIR] [--seed N]
+ *   npm run bench -- search | manual | chunking | extraction | fidelity | pipeline | pgvector
+ *     | api | services | control [--quick] [--data DIR] [--seed N]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */

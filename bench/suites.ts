@@ -7,6 +7,7 @@ import { benchControl } from './control.ts';
 import { benchExtraction } from './extraction.ts';
 import { benchFidelity } from './fidelity/suite.ts';
 import { benchLatency } from './latency.ts';
+import { benchManual } from './manual.ts';
 import type { Section } from './measure/figure.ts';
 import { benchPipeline } from './pipeline/suite.ts';
 import { benchPoints } from './points.ts';
@@ -17,6 +18,7 @@ import { benchVectors } from './vectors.ts';
 
 export const suites = [
   'search',
+  'manual',
   'chunking',
   'extraction',
   'fidelity',
@@ -43,7 +45,10 @@ export interface SuiteOptions {
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
 const wanted: Readonly<
   Record<
-    Exclude<SuiteName, 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'>,
+    Exclude<
+      SuiteName,
+      'manual' | 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'
+    >,
     string
   >
 > = {
@@ -61,6 +66,10 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
   const { data, trafilatura, seed, only, isQuick, tell } = options;
   if (name === 'api') {
     return [...(await benchApi({ isQuick, tell })), await benchStreams({ isQuick, tell })];
+  }
+  if (name === 'manual') {
+    const embedder = process.env.PAWL_EMBEDDER ?? 'local';
+    return benchManual({ data, embedder, tell });
   }
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
   if (name === 'pgvector') return benchPoints({ isQuick, tell });

@@ -1,5 +1,6 @@
 /** The options that the settings give, for a command and for the service. */
 
+import { join } from 'node:path';
 import { readProviderSettings } from '../app/adapter/batch-providers.ts';
 import type { EmbedderSettings, ExtractorOptions } from '../app/adapter/models.ts';
 import type { SinkSettings } from '../app/adapter/sinks.ts';
@@ -67,9 +68,14 @@ function extractorOf(config: Config): ExtractorOptions | undefined {
   };
 }
 
+export function modelsFolderOf({ data }: Config): string {
+  return join(data, 'models');
+}
+
 function embedderOf(config: Config): EmbedderSettings {
   return {
     choice: config.embedder,
+    models: modelsFolderOf(config),
     url: config.embedderUrl,
     key: config.embedderKey,
     centsPerMillionTokens: config.embedderPrice,

@@ -14,6 +14,7 @@ import { inbox } from './command/inbox.ts';
 import { ingest } from './command/ingest.ts';
 import { jobs } from './command/jobs.ts';
 import { mcp } from './command/mcp.ts';
+import { models } from './command/models.ts';
 import { search } from './command/search.ts';
 import { serve } from './command/serve.ts';
 import { why } from './command/why.ts';
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   extract,
   chunk,
   mcp,
+  models,
   doctor,
   diagram,
 ];

@@ -9,6 +9,11 @@ import { checkEntityExtractor, type EntityExtractorPort } from '../../port/entit
 import type { Completer } from '../../provider/completion/completion.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
+import {
+  folderOfModel,
+  installedFolder,
+  knownModels,
+} from '../../provider/embedding/model-folder.ts';
 import { onnxEmbedder } from '../../provider/embedding/onnx-embedder.ts';
 import { openaiEmbedder } from '../../provider/embedding/openai-embedder.ts';
 import { type ChosenPreset, presetOf, presetUrl } from '../../provider/embedding/preset/preset.ts';
@@ -19,8 +24,13 @@ import type { Prices } from '../../provider/prices.ts';
 import type { BudgetLimits } from '../../provider/rate-limit.ts';
 
 export interface EmbedderSettings {
-  /** `local`, `onnx:FOLDER`, or `VENDOR:MODEL` with `openai` or a preset; with `@DIMENSIONS`. */
+  /**
+   * `local`, `minilm`, `onnx:FOLDER`, or `VENDOR:MODEL` with `openai` or a preset; with
+   * `@DIMENSIONS`.
+   */
   readonly choice: string;
+  /** Where `pawl models` keeps models; `.pawl/models` by default. */
+  readonly models?: string | undefined;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
   readonly centsPerMillionTokens?: number | undefined;
@@ -37,8 +47,9 @@ export interface ExtractorOptions {
 }
 
 const vendors = embedderVendors.map((name) => `${name}:MODEL`).join(', ');
-const embedderForms = `local, openai:MODEL, ${vendors} or onnx:FOLDER`;
+const embedderForms = `local, minilm, openai:MODEL, ${vendors} or onnx:FOLDER`;
 
+const modelsDefault = '.pawl/models';
 export const openaiUrl = 'https://api.openai.com/v1';
 
 export type Embedders = ReturnType<typeof embeddersFor>;
@@ -79,8 +90,13 @@ export function embeddersFor(
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
     const isLocal = model === staticEmbedder().model;
-    // The folder of an ONNX model cannot be derived from its name.
-    if (model.startsWith('onnx:')) return made.get(model);
+    if (model.startsWith('onnx:')) {
+      // Other folders than those of installed models cannot be derived from the name.
+      const folder = folderOfModel(settings.models ?? modelsDefault, model);
+      const found = made.get(model) ?? (folder && choose({ choice: `onnx:${folder}` }));
+      if (found) made.set(model, found);
+      return found || undefined;
+    }
     const { key, budget } = settings;
     const url = urlOf(settings);
     // Only for the address that computed the corpus: no text is sent to a host nobody configured.
@@ -140,6 +156,9 @@ function ownEmbedder(given: unknown, world: World): Embedder {
 function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   const { choice, key, centsPerMillionTokens, budget } = settings;
   if (choice === 'local') return staticEmbedder();
+  if (Object.hasOwn(knownModels, choice)) {
+    return onnxEmbedder({ folder: installedFolder(settings.models ?? modelsDefault, choice) });
+  }
   const chosen = presetOf(choice);
   if (chosen) return presetEmbedder(chosen, settings, world);
   const [, kind, name = ''] = /^(openai|onnx):(.+)$/.exec(choice) ?? [];

@@ -282,13 +282,13 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   embedder: {
     variable: 'PAWL_EMBEDDER',
     initial: 'local',
-    form: 'local, openai:MODEL, VENDOR:MODEL, VENDOR:MODEL@DIMENSIONS or onnx:FOLDER',
+    form: 'local, minilm, openai:MODEL, VENDOR:MODEL, VENDOR:MODEL@DIMENSIONS or onnx:FOLDER',
     meaning:
       'The embedding model: the built-in table, any server with an OpenAI-compatible ' +
       'embeddings API, or an ONNX model on this machine. VENDOR is one of ' +
       `${embedderVendors.join(', ')}, with its address and its prompts.`,
     parse: (text) =>
-      /^(?:local|openai:\S+|onnx:.+)$/.test(text) || vendorModel(text) ? text : undefined,
+      /^(?:local|minilm|openai:\S+|onnx:.+)$/.test(text) || vendorModel(text) ? text : undefined,
   },
   embedderUrl: {
     variable: 'PAWL_EMBEDDER_URL',

@@ -49,8 +49,7 @@ export function onnxEmbedder({ folder, loadRuntime = installedRuntime }: OnnxOpt
     return new Model(runtime, await runtime.InferenceSession.create(path), readWordPiece(folder));
   };
   return {
-    // Another file with the same name is another model; its size distinguishes them well enough.
-    model: `onnx:${basename(resolve(folder))}:${statSync(path).size}`,
+    model: modelIdOf(folder),
     // Nothing is paid, but CPU time is worth caching too.
     meter: { centsPerMillionTokens: 0 },
     async embed(texts, signal, keep) {
@@ -72,10 +71,15 @@ export function onnxEmbedder({ folder, loadRuntime = installedRuntime }: OnnxOpt
   };
 }
 
+/** Another file with the same name is another model; its size distinguishes them well enough. */
+export function modelIdOf(folder: string): string {
+  return `onnx:${basename(resolve(folder))}:${statSync(modelPathOf(folder)).size}`;
+}
+
 function modelPathOf(folder: string): string {
   const found = modelFiles.map((name) => join(folder, name)).find((path) => existsSync(path));
   if (found) return found;
-  const message = `${folder} has no ${modelFiles[0]}: PAWL_EMBEDDER names the folder of the model`;
+  const message = `${folder} has no ${modelFiles[0]}: name the folder of a model`;
   throw new Failure('bad_request', message);
 }
 
@@ -86,11 +90,10 @@ async function installedRuntime(): Promise<OnnxRuntime> {
     const loaded = (await import(name)) as { default?: OnnxRuntime } & OnnxRuntime;
     return loaded.default ?? loaded;
   } catch (error) {
-    throw new Failure(
-      'bad_request',
-      `the embedder onnx needs the package ${name}: run \`npm install ${name}\` beside Pawl`,
-      { cause: error },
-    );
+    // The CPU runtime is in the package; its install script only adds GPU libraries.
+    const install = `npm install --ignore-scripts ${name}`;
+    const message = `an ONNX model needs the package ${name}: run \`${install}\` beside Pawl`;
+    throw new Failure('package_missing', message, { cause: error });
   }
 }
 
