@@ -1,14 +1,12 @@
 /** Batch tasks for commands: in the local store, or behind a service. */
 
-import { Client } from '../client/http.ts';
+import type { Client } from '../client/http.ts';
 import type { BodyOf } from '../contract/contract.ts';
 import type { BatchTask } from '../contract/operation/batch.ts';
-import { readWaiting } from '../engine/batch/waiting.ts';
 import type { Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { BatchTaskState } from '../kernel/lifecycle/batch-task.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import { batchTaskShape } from '../service/view/batch.ts';
 import { type Call, refuseMissing, serviceOf, withPawl } from './command.ts';
 
 export interface BatchPage {
@@ -36,12 +34,17 @@ export async function withBatch<T>(
   use: (client: BatchClient) => Promise<T>,
 ): Promise<T> {
   const service = serviceOf(call);
-  if (service) return use(remoteBatch(new Client(service)));
+  if (service) {
+    const { Client } = await import('../client/http.ts');
+    return use(remoteBatch(new Client(service)));
+  }
   if (!makesStore) refuseMissing(call);
-  return withPawl(call, { work: false }, (pawl) => use(localBatch(pawl)));
+  return withPawl(call, { work: false }, async (pawl) => use(await localBatch(pawl)));
 }
 
-function localBatch(pawl: Pawl): BatchClient {
+async function localBatch(pawl: Pawl): Promise<BatchClient> {
+  const { readWaiting } = await import('../engine/batch/waiting.ts');
+  const { batchTaskShape } = await import('../service/view/batch.ts');
   const show = async (id: string): Promise<BatchTask> =>
     batchTaskShape(await pawl.batchTask(id), await readWaiting(pawl.store));
   return {

@@ -11,7 +11,6 @@ import {
   exits,
   numberOf,
   textOf,
-  usageError,
   withStore,
 } from '../command.ts';
 import type { JobClient, PawlClient } from '../pawl-client.ts';
@@ -30,9 +29,15 @@ export const jobs: Command = {
     'jobs resume ID [--budget-cents N]',
   ],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'only jobs of this corpus' },
-    state: { type: 'string', value: 'STATE', meaning: `one of ${jobMachine.states.join(', ')}` },
-    limit: { type: 'string', value: 'N', meaning: 'maximum number of jobs or events' },
+    corpus: { type: 'string', short: 'c', value: 'NAME', meaning: 'only jobs of this corpus' },
+    state: {
+      type: 'string',
+      short: 's',
+      value: 'STATE',
+      choices: jobMachine.states,
+      meaning: `one of ${jobMachine.states.join(', ')}`,
+    },
+    limit: { type: 'string', short: 'n', value: 'N', meaning: 'maximum number of jobs or events' },
     after: { type: 'string', value: 'SEQ', meaning: 'only events after this sequence number' },
     'budget-cents': { type: 'string', value: 'N', meaning: 'new budget of the job' },
   },
@@ -65,19 +70,13 @@ function withJob(
 async function list(call: Call): Promise<number> {
   const { terminal, flags } = call;
   const corpus = textOf(flags, 'corpus');
-  const state = readState(textOf(flags, 'state'));
+  const state = textOf(flags, 'state') as JobState | undefined;
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
   return withStore(call, async (pawl) => {
     const page = await pawl.ask('GET /jobs', { query: { corpus_name: corpus, state, limit } });
     const none = page.items.length === 0 && 'no jobs';
     return answer(call, page, none || (() => printJobs(terminal, page.items)));
   });
-}
-
-function readState(text: string | undefined): JobState | undefined {
-  const state = jobMachine.states.find((candidate) => candidate === text);
-  if (text === undefined || state) return state;
-  throw usageError(`--state must be one of ${jobMachine.states.join(', ')}, not ${text}`);
 }
 
 function printJobs(terminal: Terminal, rows: readonly Job[]): void {

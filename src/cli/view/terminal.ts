@@ -44,3 +44,8 @@ export function openTerminal(): Terminal {
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };
 }
+
+/** The same without status lines and progress. */
+export function quieted(terminal: Terminal): Terminal {
+  return { ...terminal, isLive: false, tell: () => undefined, draw: () => undefined };
+}
