@@ -1,6 +1,6 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
-import type { BodyOf } from '../../contract/contract.ts';
+import type { AnswerOf, BodyOf } from '../../contract/contract.ts';
 import type { Hit } from '../../contract/schema/schema.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -9,6 +9,7 @@ import {
   type Call,
   type Command,
   numberOf,
+  refuseMissing,
   textOf,
   usageError,
   withStore,
@@ -58,7 +59,7 @@ export const search: Command = {
       explain: call.flags.explain === true,
       filter: filterFrom(call),
     };
-    const found = await withStore(call, ({ ask }) => ask('POST /search', { body }));
+    const found = await ask(call, body);
     return answer(call, found, () => {
       const { terminal } = call;
       const what = `${count(found.results.length, 'passage')} for “${query}” in ${corpus}`;
@@ -69,6 +70,17 @@ export const search: Command = {
     });
   },
 };
+
+/** A local store is searched without the engine where that is possible. */
+async function ask(call: Call, body: BodyOf<'POST /search'>): Promise<AnswerOf<'POST /search'>> {
+  if (call.flags.url === undefined) {
+    refuseMissing(call);
+    const { openStoreSearch } = await import('../../app/store-search.ts');
+    const store = await openStoreSearch(call.config);
+    if (store) return store.ask('POST /search', { body }).finally(() => store.close());
+  }
+  return withStore(call, (pawl) => pawl.ask('POST /search', { body }));
+}
 
 /** The first argument is the corpus, unless --corpus names it or there is only one argument. */
 function questionOf({ positionals, flags, config }: Call): {
