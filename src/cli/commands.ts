@@ -20,6 +20,10 @@ export const commands: readonly CommandEntry[] = [
   { name: 'chunk', load: async () => (await import('./command/chunk.ts')).chunk },
   { name: 'mcp', load: async () => (await import('./command/mcp.ts')).mcp },
   { name: 'config', load: async () => (await import('./command/setup/config.ts')).config },
+  {
+    name: 'completion',
+    load: async () => (await import('./command/setup/completion.ts')).completion,
+  },
   { name: 'doctor', load: async () => (await import('./command/doctor/doctor.ts')).doctor },
   { name: 'diagram', load: async () => (await import('./command/diagram.ts')).diagram },
 ];

@@ -151,7 +151,7 @@ describe('pawl --help', () => {
     const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
-    const locals = ['serve', 'extract', 'chunk', 'config', 'doctor', 'diagram'];
+    const locals = ['serve', 'extract', 'chunk', 'config', 'completion', 'doctor', 'diagram'];
     for (const local of locals) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
     }
