@@ -7,7 +7,7 @@ import { Failure } from '../kernel/failure/failure.ts';
  * Creates the folder, one level at a time. A recursive `mkdir` of Node never returns for a path
  * below a file system that refuses new folders, such as /proc.
  */
-export function makeDataFolder(folder: string): void {
+export function makeStoreFolder(folder: string): void {
   try {
     makeLevels(folder);
     if (!statSync(folder).isDirectory()) throw refusal(folder, 'is not a folder');

@@ -19,6 +19,8 @@ export const commands: readonly CommandEntry[] = [
   { name: 'extract', load: async () => (await import('./command/extract.ts')).extract },
   { name: 'chunk', load: async () => (await import('./command/chunk.ts')).chunk },
   { name: 'mcp', load: async () => (await import('./command/mcp.ts')).mcp },
+  { name: 'backup', load: async () => (await import('./command/backup/backup.ts')).backup },
+  { name: 'restore', load: async () => (await import('./command/backup/restore.ts')).restore },
   { name: 'config', load: async () => (await import('./command/setup/config.ts')).config },
   {
     name: 'completion',

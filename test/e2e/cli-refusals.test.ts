@@ -151,7 +151,10 @@ describe('pawl --help', () => {
     const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
-    const locals = ['serve', 'extract', 'chunk', 'config', 'completion', 'doctor', 'diagram'];
+    const locals = [
+      ...['serve', 'extract', 'chunk', 'backup', 'restore', 'config', 'completion'],
+      ...['doctor', 'diagram'],
+    ];
     for (const local of locals) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
     }

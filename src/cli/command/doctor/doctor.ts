@@ -54,7 +54,7 @@ export const doctor: Command = {
   },
 };
 
-const withoutModels = {
+export const withoutModels = {
   browser: 'off',
   batchProviders: undefined,
   embedder: 'local',
@@ -149,7 +149,7 @@ function nearestExisting(folder: string): string {
     : nearestExisting(dirname(folder));
 }
 
-async function checkStore(call: Call): Promise<Finding[]> {
+export async function checkStore(call: Call): Promise<Finding[]> {
   const { config } = call;
   const isPostgres = config.databaseUrl !== undefined;
   if (!isPostgres && !existsSync(storePath(config))) {
