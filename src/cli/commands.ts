@@ -8,6 +8,7 @@ export interface CommandEntry {
 
 export const commands: readonly CommandEntry[] = [
   { name: 'serve', load: async () => (await import('./command/serve.ts')).serve },
+  { name: 'open', load: async () => (await import('./command/setup/open.ts')).open },
   { name: 'ingest', load: async () => (await import('./command/ingest.ts')).ingest },
   { name: 'search', load: async () => (await import('./command/search.ts')).search },
   { name: 'jobs', load: async () => (await import('./command/jobs.ts')).jobs },

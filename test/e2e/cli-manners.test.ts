@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { open } from '../../src/index.ts';
 import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 describe('pawl answers', { concurrency: 2 }, () => {
@@ -46,6 +48,28 @@ describe('pawl answers', { concurrency: 2 }, () => {
     const missing = await place.run(['search', 'other', 'harmonium', '--quiet']);
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /corpus_unknown/);
+  });
+});
+
+describe('pawl jobs', () => {
+  test('says that no process works on an unfinished job, and how to continue it', async (t) => {
+    const place = openRunner(t);
+    place.write('docs/cat.md', 'The cat.');
+    const data = join(place.folder, '.pawl');
+    const pawl = await open({ data, work: false });
+    const path = join(place.folder, 'docs/cat.md');
+    const job = await pawl.submit([{ kind: 'file', source: path }], { corpus: 'notes' });
+    await pawl.close();
+    const short = job.id.slice(0, 8);
+    const hint = new RegExp(`no process works on this store: \`pawl jobs watch ${short}\``);
+    const listed = await place.run(['jobs']);
+    assert.match(listed.stdout, /queued \(no worker\)/);
+    assert.match(listed.stderr, hint);
+    assert.match((await place.run(['jobs', 'show', short])).stdout.replace(/\s+/g, ' '), hint);
+    assert.equal((await place.run(['jobs', 'watch', short])).code, 0);
+    const after = await place.run(['jobs']);
+    assert.match(after.stdout, /succeeded/);
+    assert.equal(after.stderr, '');
   });
 });
 

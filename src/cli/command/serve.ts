@@ -7,12 +7,27 @@ import type { Config } from '../../app/settings/config.ts';
 import { redisAddresses } from '../../app/settings/redis.ts';
 import { roleNames } from '../../app/settings/service.ts';
 import type { Pawl } from '../../index.ts';
-import { type Call, type Command, exits } from '../command.ts';
+import { type Call, type Command, exits, type Option } from '../command.ts';
 import { follow } from '../view/follow.ts';
 import { count } from '../view/wording.ts';
 
 const corpus = 'sample';
 const samples = fileURLToPath(new URL('../../../samples', import.meta.url));
+
+/** Where the service listens. */
+export const listenOptions: Readonly<Record<'host' | 'port', Option>> = {
+  host: {
+    type: 'string',
+    value: 'HOST',
+    meaning: 'address to listen on (PAWL_HOST, or 127.0.0.1)',
+  },
+  port: {
+    type: 'string',
+    short: 'p',
+    value: 'PORT',
+    meaning: 'port (PAWL_PORT, or 7300); 0 for a free one',
+  },
+};
 
 export const serve: Command = {
   name: 'serve',
@@ -20,41 +35,38 @@ export const serve: Command = {
   isLocal: true,
   usage: ['serve [--role ROLE] [--host HOST] [--port PORT] [--no-sample]'],
   options: {
+    ...listenOptions,
     role: {
       type: 'string',
       value: 'ROLE',
       choices: roleNames,
       meaning: 'all, orchestrator, scraper, chunking or embedding (PAWL_ROLE, or all)',
     },
-    host: {
-      type: 'string',
-      value: 'HOST',
-      meaning: 'address to listen on (PAWL_HOST, or 127.0.0.1)',
-    },
-    port: {
-      type: 'string',
-      short: 'p',
-      value: 'PORT',
-      meaning: 'port (PAWL_PORT, or 7300); 0 for a free one',
-    },
     'no-sample': { type: 'boolean', meaning: 'do not ingest the samples into an empty store' },
   },
   examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
-  run: async (call) => {
-    const { checkRole } = await import('../../app/role/roles.ts');
-    checkRole(call.config.role, call.config);
-    const service = await start(call);
-    try {
-      tellAddress(call, service);
-      if ('pawl' in service) await readSamples(call, service.pawl);
-      if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
-    } finally {
-      await service.close();
-    }
-    if (!call.isJson) call.terminal.tell('stopped');
-    return exits.well;
-  },
+  run: (call) => serveUntilStopped(call),
 };
+
+/** Calls `onListening` with the address when the service accepts requests. */
+export async function serveUntilStopped(
+  call: Call,
+  onListening: (address: string) => void = () => undefined,
+): Promise<number> {
+  const { checkRole } = await import('../../app/role/roles.ts');
+  checkRole(call.config.role, call.config);
+  const service = await start(call);
+  try {
+    tellAddress(call, service);
+    onListening(service.address);
+    if ('pawl' in service) await readSamples(call, service.pawl);
+    if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
+  } finally {
+    await service.close();
+  }
+  if (!call.isJson) call.terminal.tell('stopped');
+  return exits.well;
+}
 
 /** Roles are loaded on demand, so that other commands start faster. */
 async function start({ config, terminal }: Call): Promise<RunningService | RunningRole> {
