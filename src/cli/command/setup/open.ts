@@ -32,7 +32,7 @@ async function show(call: Call, url: string): Promise<number> {
   return answer(call, { url, opened: isOpened }, () => call.terminal.print(url));
 }
 
-/** Serves until Ctrl-C, as `pawl serve` does. It prints the address, so only the browser is left. */
+/** Serves until Ctrl-C, as `pawl serve` does, which also prints the address. */
 function startAndShow(call: Call): Promise<number> {
   return serveUntilStopped(call, (address) => {
     if (call.flags['no-browser'] !== true) void openBrowser(address);
@@ -47,7 +47,7 @@ async function checkService(url: string, interrupt: AbortSignal): Promise<void> 
   await new Client({ url }).ask('GET /healthz', { signal });
 }
 
-/** False if nothing answers there, or something else does: then listening there fails and says so. */
+/** False if nothing answers there, or another program: then listening there fails with advice. */
 async function isPawl(url: string, interrupt: AbortSignal): Promise<boolean> {
   try {
     await checkService(url, interrupt);
