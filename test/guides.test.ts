@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { settings } from '../src/app/settings/settings.ts';
 import { type Command, globalOptions } from '../src/cli/command.ts';
+import { builtIn } from '../src/cli/commands.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = globSync(['*.md', 'docs/*.md', 'docs/{design,guide,decisions}/*.md'], {
@@ -82,7 +83,7 @@ function callsIn(text: string): string[] {
 function problemsOf(call: string): string[] {
   const [name = '', second = ''] = call.split(/\s+/);
   // `pawl mcp …`, `pawl/client`, or prose.
-  if (!/^[a-z]+$/.test(name)) return [];
+  if (!/^[a-z]+$/.test(name) || builtIn.includes(name)) return [];
   const command = commands.get(name);
   if (!command) return [`${call}: there is no command ${name}`];
   const actions = command.usage.flatMap((line) => actionsOf(line.split(' ')[1] ?? ''));

@@ -51,6 +51,7 @@ import { type Estimator, estimator } from './estimator.ts';
 import type { AssembleOptions } from './options.ts';
 import { watchOutages } from './outages.ts';
 import { openBroker, remotePipeline, worksOf } from './step-services.ts';
+import { makeStoreFolder } from './store-folder.ts';
 import { openTools, previewOf, type Tools } from './tools.ts';
 import { vectorsOf } from './vector-search.ts';
 import { realWorld } from './world.ts';
@@ -152,6 +153,7 @@ interface Resources {
 
 async function openResources(options: AssembleOptions): Promise<Resources> {
   const { world = realWorld(), onError, onOutage } = options;
+  if (options.database === undefined) makeStoreFolder(folderOf(options));
   const tools = openTools(options, world);
   const blobs = await openBlobs(options.blobs, { data: folderOf(options), world });
   const reach = { world, allowed: tools.allowed, blobs };

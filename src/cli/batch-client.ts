@@ -1,6 +1,6 @@
 /** Batch tasks for commands: in the local store, or behind a service. */
 
-import { Client } from '../client/http.ts';
+import type { Client } from '../client/http.ts';
 import type { BodyOf } from '../contract/contract.ts';
 import type { BatchTask } from '../contract/operation/batch.ts';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -34,7 +34,10 @@ export async function withBatch<T>(
   use: (client: BatchClient) => Promise<T>,
 ): Promise<T> {
   const service = serviceOf(call);
-  if (service) return use(remoteBatch(new Client(service)));
+  if (service) {
+    const { Client } = await import('../client/http.ts');
+    return use(remoteBatch(new Client(service)));
+  }
   if (!makesStore) refuseMissing(call);
   return withPawl(call, { work: false }, (pawl) => use(sessionOf(pawl).batch));
 }

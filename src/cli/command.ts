@@ -1,23 +1,27 @@
-/** The commands of the CLI: their form, their arguments, and how they open a store. */
+/**
+ * The commands of the CLI: their form, their flags, and how they open a store. The engine is loaded
+ * when a store is opened, so that other commands start faster.
+ */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Config } from '../app/settings/config.ts';
+import type { Config, LoadedConfig } from '../app/settings/config.ts';
 import type { ClientOptions } from '../client/http.ts';
-import { type OpenOptions, open, type Pawl } from '../index.ts';
+import type { OpenOptions, Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Log } from '../observe/log.ts';
-import { engineOptions } from './engine-options.ts';
-import { localPawl } from './local-client.ts';
 import type { PawlClient } from './pawl-client.ts';
 import type { Terminal } from './view/terminal.ts';
 
 export interface Option {
   readonly type: 'string' | 'boolean';
+  /** One letter. A letter means the same flag in every command. */
+  readonly short?: string;
   /** The placeholder of the value in the help. */
   readonly value?: string;
   /** May be given several times. */
   readonly multiple?: boolean;
+  /** The valid values, if they are few. */
+  readonly choices?: readonly string[];
   readonly meaning: string;
 }
 
@@ -30,6 +34,8 @@ export interface Command {
   readonly examples?: readonly string[];
   /** Inspects this machine, and so takes no `--url`. */
   readonly isLocal?: boolean;
+  /** Shows the settings, and so runs even if one is invalid. */
+  readonly readsSettings?: boolean;
   /** Returns the exit code. */
   run(call: Call): Promise<number>;
 }
@@ -38,9 +44,12 @@ export interface Call {
   readonly positionals: readonly string[];
   readonly flags: Flags;
   readonly config: Config;
+  readonly settings: LoadedConfig;
   readonly terminal: Terminal;
   readonly log: Log;
   readonly isJson: boolean;
+  /** Only results and errors are printed. */
+  readonly isQuiet: boolean;
   /** Aborts at the first Ctrl-C. */
   readonly interrupt: AbortSignal;
 }
@@ -50,50 +59,49 @@ export type Flags = Readonly<Record<string, string | boolean | readonly string[]
 /** The exit codes that scripts rely on. */
 export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted: 130 } as const;
 
-/** Prints one JSON document with `--json`, else what people read. */
+/** Prints one JSON document with `--json`, else what people read. A sentence is only a status. */
 export function answer(
-  { terminal, isJson }: Call,
+  { terminal, isJson, isQuiet }: Call,
   shape: unknown,
   told: string | (() => void),
 ): number {
   if (isJson) terminal.print(JSON.stringify(shape));
-  else if (typeof told === 'string') terminal.print(told);
-  else told();
+  else if (typeof told !== 'string') told();
+  else if (!isQuiet) terminal.print(told);
   return exits.well;
 }
 
 export const globalOptions: Readonly<Record<string, Option>> = {
-  data: { type: 'string', value: 'DIR', meaning: 'the folder of the store (PAWL_DATA, or .pawl)' },
-  url: { type: 'string', value: 'URL', meaning: 'ask a running service instead of a store' },
-  json: { type: 'boolean', meaning: 'machine-readable: one JSON document, or one for each line' },
-  help: { type: 'boolean', meaning: 'what the command takes' },
+  data: {
+    type: 'string',
+    short: 'd',
+    value: 'DIR',
+    meaning: 'the folder of the store (PAWL_DATA, or .pawl)',
+  },
+  url: {
+    type: 'string',
+    short: 'u',
+    value: 'URL',
+    meaning: 'ask a running service instead of a store',
+  },
+  'env-file': {
+    type: 'string',
+    value: 'FILE',
+    meaning: 'read PAWL_… variables from this file instead of .env',
+  },
+  json: {
+    type: 'boolean',
+    short: 'j',
+    meaning: 'machine-readable: one JSON document, or one for each line',
+  },
+  quiet: { type: 'boolean', short: 'q', meaning: 'print only results and errors' },
+  help: { type: 'boolean', short: 'h', meaning: 'show what the command takes' },
+  version: { type: 'boolean', short: 'v', meaning: 'print the version' },
 };
 
-export function readArguments(
-  command: Command,
-  args: readonly string[],
-): { flags: Flags; positionals: string[] } {
-  const known = { ...command.options, ...globalOptions };
-  const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
-  );
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options,
-      allowPositionals: true,
-      strict: true,
-    });
-    return { flags: values as Flags, positionals };
-  } catch (error) {
-    // Node appends advice on leading dashes; only the first sentence helps.
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Failure('usage_error', message.split(/\.\s/)[0] ?? message, { cause: error });
-  }
-}
-
-export function usageError(message: string): Failure {
-  return new Failure('usage_error', message);
+/** The second line of the error is the advice. Without one, it names the help of the command. */
+export function usageError(message: string, advice?: string): Failure {
+  return new Failure('usage_error', message, advice === undefined ? {} : { context: { advice } });
 }
 
 /** The text of a flag, or undefined if it was not given. */
@@ -127,7 +135,10 @@ export function centsOf(flags: Flags, name: string): number | undefined {
 /** Opens the service that `--url` names, or the store. */
 export async function withClient<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   const service = serviceOf(call);
-  if (!service) return withPawl(call, { work: false }, (pawl) => use(localPawl(pawl)));
+  if (!service) {
+    const { localPawl } = await import('./local-client.ts');
+    return withPawl(call, { work: false }, (pawl) => use(localPawl(pawl)));
+  }
   const { remotePawl } = await import('./remote-client.ts');
   return use(remotePawl(service));
 }
@@ -137,7 +148,7 @@ export function serviceOf({ flags, config }: Call): ClientOptions | undefined {
   const url = textOf(flags, 'url');
   if (url === undefined) return undefined;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw usageError(`--url must be an address such as http://127.0.0.1:7300, not ${url}`);
+    throw usageError(`--url cannot be ${url}`, 'Use an address such as http://127.0.0.1:7300.');
   }
   return { url, key: config.key };
 }
@@ -149,6 +160,8 @@ export async function withPawl<T>(
   use: (pawl: Pawl) => Promise<T>,
 ): Promise<T> {
   const { config, log } = call;
+  const { open } = await import('../index.ts');
+  const { engineOptions } = await import('./engine-options.ts');
   const pawl = await open({
     ...engineOptions(config),
     onError: (what, error) => log.error(what, error),
@@ -170,9 +183,10 @@ export async function withStore<T>(call: Call, use: (pawl: PawlClient) => Promis
 
 export function refuseMissing({ config }: Call): void {
   if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
-    const folder = resolve(config.data);
-    const message = `there is no store in ${folder}: ingest something, or set --data`;
-    throw new Failure('bad_request', message);
+    const advice =
+      'Run `pawl ingest SOURCE…` to create one, or name the folder of a store with --data.';
+    const message = `there is no store in ${resolve(config.data)}`;
+    throw new Failure('bad_request', message, { context: { advice } });
   }
 }
 

@@ -6,14 +6,19 @@ import { createInterface } from 'node:readline/promises';
 import { type Call, type Option, usageError } from './command.ts';
 
 export const consentOption: Readonly<Record<'yes', Option>> = {
-  yes: { type: 'boolean', meaning: 'do not ask for confirmation; required without a terminal' },
+  yes: {
+    type: 'boolean',
+    short: 'y',
+    meaning: 'do not ask for confirmation; required without a terminal',
+  },
 };
 
 /** False if the user was asked and did not answer yes. */
 export async function hasConsent(call: Call, question: string): Promise<boolean> {
   if (call.flags.yes === true) return true;
   if (!call.terminal.isAnswering) {
-    throw usageError(`${question} There is no terminal to ask on: add --yes to confirm`);
+    const message = `${question} There is no terminal to ask on, and no --yes`;
+    throw usageError(message, 'Check what would be changed, then add --yes to confirm.');
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   // The end of the input is not an answer, and would leave the prompt open.

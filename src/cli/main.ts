@@ -1,95 +1,105 @@
 /** The command `pawl`: parses the arguments, runs one command, and sets the exit code. */
 import { readFileSync } from 'node:fs';
-import { closestOf, loadConfig, readConfigFile } from '../app/settings/config.ts';
-import { failures, toFailure } from '../kernel/failure/failure.ts';
+import { nearOf } from '../kernel/text/closest-name.ts';
 import { makeLog } from '../observe/log.ts';
-import { batch } from './command/batch.ts';
-import { callers } from './command/callers.ts';
-import { chunk } from './command/chunk.ts';
-import { corpora } from './command/corpora.ts';
-import { diagram } from './command/diagram.ts';
-import { doctor } from './command/doctor/doctor.ts';
-import { extract } from './command/extract.ts';
-import { inbox } from './command/inbox.ts';
-import { ingest } from './command/ingest.ts';
-import { jobs } from './command/jobs.ts';
-import { mcp } from './command/mcp.ts';
-import { models } from './command/models.ts';
-import { search } from './command/search.ts';
-import { serve } from './command/serve.ts';
-import { why } from './command/why.ts';
-import { type Call, type Command, exits, readArguments, textOf, usageError } from './command.ts';
-import { printCommandHelp, printHelp } from './view/help.ts';
-import { openTerminal, type Terminal } from './view/terminal.ts';
-
-const commands: readonly Command[] = [
-  serve,
-  ingest,
-  search,
-  jobs,
-  inbox,
-  corpora,
-  callers,
-  why,
-  batch,
-  extract,
-  chunk,
-  mcp,
-  models,
-  doctor,
-  diagram,
-];
+import { type Options, readArguments, splitCommand } from './arguments.ts';
+import { type Call, type Command, exits, type Flags, usageError } from './command.ts';
+import { builtIn, commands, loadAll } from './commands.ts';
+import { tellFailure } from './failure.ts';
+import { loadSettings } from './settings.ts';
+import { openTerminal, quieted, type Terminal } from './view/terminal.ts';
 
 process.exitCode = await main(process.argv.slice(2), openTerminal());
 
 async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  let command: Command | undefined;
+  let flags: Flags = { json: asksForJson(args) };
+  // Before the settings are loaded, only the variable gives the log level.
+  let level = process.env.PAWL_LOG;
   try {
-    return await run(args, terminal);
+    const { name, rest } = await splitCommand(args, optionsOfAll);
+    if (name === undefined || builtIn.includes(name)) return await runBuiltIn(name, rest, terminal);
+    command = await findCommand(name);
+    const read = readArguments(command, rest);
+    flags = read.flags;
+    if (flags.version === true) return printVersion(terminal);
+    if (flags.help === true) return await help(terminal, command);
+    const call = callOf(command, read, terminal);
+    level = call.config.log;
+    return await command.run(call);
   } catch (error) {
-    // Before the settings are loaded, only the variable gives the log level.
-    return tellFailure(error, terminal, process.env.PAWL_LOG);
+    const isJson = flags.json === true;
+    const isRemote = flags.url !== undefined;
+    const exit = tellFailure(error, { command: command?.name, isJson, isRemote }, terminal.tell);
+    if (level === 'debug' && error instanceof Error) terminal.tell(error.stack ?? '');
+    return exit;
   }
 }
 
-async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    printHelp(terminal, commands);
-    return exits.well;
-  }
-  if (name === '--version') {
-    terminal.print(versionOf());
-    return exits.well;
-  }
-  const command = commands.find((candidate) => candidate.name === name);
-  if (!command) throw usageError(describeUnknown(name));
-  const { flags, positionals } = readArguments(command, rest);
-  if (flags.help === true) {
-    printCommandHelp(terminal, command);
-    return exits.well;
-  }
+/** `pawl`, `pawl --help`, `pawl --version`, `pawl version` and `pawl help COMMAND`. */
+async function runBuiltIn(
+  name: string | undefined,
+  rest: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { flags, positionals } = readArguments({ name: name ?? '' }, rest);
+  if (name === 'version' || flags.version === true) return printVersion(terminal);
+  const [topic] = name === 'help' ? positionals : [];
+  const isCommand = topic !== undefined && !builtIn.includes(topic);
+  return help(terminal, isCommand ? await findCommand(topic) : undefined);
+}
+
+async function help(terminal: Terminal, command: Command | undefined): Promise<number> {
+  const { printCommandHelp, printHelp } = await import('./view/help.ts');
+  if (command) printCommandHelp(terminal, command);
+  else printHelp(terminal, await loadAll());
+  return exits.well;
+}
+
+async function findCommand(name: string): Promise<Command> {
+  const entry = commands.find((candidate) => candidate.name === name);
+  if (entry) return entry.load();
+  const near = nearOf(name, [...commands.map((command) => command.name), ...builtIn]);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  throw usageError(`there is no command ${name}${meant}`, '`pawl --help` lists the commands.');
+}
+
+async function optionsOfAll(): Promise<Options> {
+  return Object.assign({}, ...(await loadAll()).map(({ options }) => options));
+}
+
+function callOf(
+  command: Command,
+  { flags, positionals }: { readonly flags: Flags; readonly positionals: readonly string[] },
+  terminal: Terminal,
+): Call {
   if (command.isLocal && flags.url !== undefined) {
-    throw usageError(`pawl ${name} inspects this machine, and takes no --url`);
+    const message = `pawl ${command.name} inspects this machine, and takes no --url`;
+    throw usageError(message, 'Remove --url, or run the command on the machine of the service.');
   }
-  const { config, warnings } = loadConfig({
-    environment: process.env,
-    file: readConfigFile(process.cwd()),
-    flags: {
-      data: textOf(flags, 'data'),
-      host: textOf(flags, 'host'),
-      port: textOf(flags, 'port'),
-      role: textOf(flags, 'role'),
-    },
-  });
-  const log = makeLog(config.log, terminal.tell);
+  const settings = loadSettings(flags, { isTolerant: command.readsSettings });
+  const { config, warnings } = settings;
+  const isQuiet = flags.quiet === true;
+  const log = makeLog(isQuiet && config.log === 'warn' ? 'error' : config.log, terminal.tell);
   for (const warning of warnings) log.warn(warning);
-  const isJson = flags.json === true;
-  const interrupt = interruptSignal();
-  const call = { positionals, flags, config, terminal, log, isJson, interrupt } satisfies Call;
-  try {
-    return await command.run(call);
-  } catch (error) {
-    return tellFailure(error, terminal, config.log);
-  }
+  return {
+    positionals,
+    flags,
+    config,
+    settings,
+    terminal: isQuiet ? quieted(terminal) : terminal,
+    log,
+    isJson: flags.json === true,
+    isQuiet,
+    interrupt: interruptSignal(),
+  };
+}
+
+/** Errors in the arguments themselves are JSON as well. */
+function asksForJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const flags = end === -1 ? args : args.slice(0, end);
+  return flags.some((word) => word === '--json' || word === '-j');
 }
 
 /** The first Ctrl-C stops the command cleanly; the second exits immediately. */
@@ -104,21 +114,8 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** One line with the error, one with advice. */
-function tellFailure(error: unknown, { tell }: Terminal, level: string | undefined): number {
-  const failure = toFailure(error);
-  tell(`pawl: ${failure.message} (${failure.code})`);
-  tell(failures[failure.code].advice);
-  if (level === 'debug') tell(failure.stack ?? '');
-  return failure.code === 'usage_error' ? exits.usage : exits.error;
-}
-
-function describeUnknown(name: string): string {
-  const names = commands.map((command) => command.name);
-  return `there is no command ${name}; the closest one is ${closestOf(name, names)}`;
-}
-
-function versionOf(): string {
+function printVersion(terminal: Terminal): number {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(manifest).version;
+  terminal.print(JSON.parse(manifest).version);
+  return exits.well;
 }

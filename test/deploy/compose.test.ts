@@ -39,7 +39,7 @@ const nobody = undefined;
 const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ role: nobody, data: nobody, host: nobody, port: nobody },
   // Settings of commands, of a shared Redis, and of tests.
-  ...{ key: nobody, redisUrl: nobody, failpoint: nobody },
+  ...{ key: nobody, corpus: nobody, redisUrl: nobody, failpoint: nobody },
   ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
   ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
   ...{ rateTiers: everybody, queueDepthMax: everybody },

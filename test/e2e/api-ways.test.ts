@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Failure } from '../../src/kernel/failure/failure.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import { withoutNoise } from '../../src/mcp/noise.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Asking, type Bench, openBench } from './api-client.ts';
@@ -82,7 +83,9 @@ async function call(fixture: Fixture, way: Way, operation: Operation, scene: Sce
   const request = (asking?.(scene) ?? {}) as Asking;
   if (way === 'http') return (await fixture.bench.ask<Body>(route, request)).body;
   if (way === 'library') {
-    const ask = fixture.bench.service.pawl.ask as (name: string, asking: object) => Promise<Body>;
+    const { ask } = sessionOf(fixture.bench.service.pawl) as unknown as {
+      readonly ask: (name: string, asking: object) => Promise<Body>;
+    };
     return ask(route, request).catch(({ code }: Failure): Body => ({ code }));
   }
   if (way === 'cli')

@@ -80,7 +80,7 @@ describe('pawl batch', () => {
       [['batch', 'submit', 'absent.json'], {}, 64, /cannot read/],
       [['batch', 'submit', 'task.json'], {}, 1, /no provider is configured for AZURE/],
       [['batch', 'show', 'abc'], {}, 1, /no batch task abc/],
-      [['batch', '--state', 'asleep'], {}, 64, /--state must be one of/],
+      [['batch', '--state', 'asleep'], {}, 64, /--state cannot be asleep/],
       [
         ['batch', 'submit', 'task.json'],
         { PAWL_BATCH_PROVIDERS: 'odd.json' },

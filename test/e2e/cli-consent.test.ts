@@ -4,15 +4,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { loadAll } from '../../src/cli/commands.ts';
 import { openBench } from './api-client.ts';
 import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-async function filled(place: CommandRunner, url: readonly string[] = []): Promise<void> {
+async function filled(place: CommandRunner, flags: readonly string[] = []): Promise<void> {
   place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/none.txt', '');
-  const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
+  const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...flags]);
   assert.equal(code, 2, stderr);
 }
 
@@ -22,12 +23,21 @@ async function isWhole(place: CommandRunner, url: readonly string[] = []): Promi
   return /The cat/.test(corpora) && /1 document failed/.test(inbox);
 }
 
-async function refusesAll(place: CommandRunner, url: readonly string[] = []): Promise<void> {
-  const asked = [
-    ['corpora', 'delete', 'notes'],
-    ['inbox', 'discard', '--all', '--json'],
-  ];
-  for (const args of asked) {
+/** Each call that deletes, discards or transfers, for a store that `filled` has made. */
+const asking: readonly (readonly string[])[] = [
+  ['corpora', 'delete', 'notes'],
+  ['corpora', 'remove', 'notes', 'docs/cat.md'],
+  ['inbox', 'discard', '--all', '--json'],
+  ['inbox', 'discard', '--cause', 'empty_source', '--quiet'],
+  ['callers', 'move', 'local', 'other'],
+];
+
+async function refusesAll(
+  place: CommandRunner,
+  calls: readonly (readonly string[])[],
+  url: readonly string[] = [],
+): Promise<void> {
+  for (const args of calls) {
     // Piped input is not an answer.
     for (const input of ['y\n', '']) {
       const { code, stdout, stderr } = await place.run([...args, ...url], { input });
@@ -38,13 +48,26 @@ async function refusesAll(place: CommandRunner, url: readonly string[] = []): Pr
   assert.ok(await isWhole(place, url));
 }
 
+test('every usage that deletes, discards, moves or overwrites has --yes', async () => {
+  const lines = (await loadAll()).flatMap(({ usage }) => usage);
+  const destructive = lines.filter((line) =>
+    /^\S+ (?:\S+\|)?(?:delete|remove|discard|move|unlink|purge|reset)\b/.test(line),
+  );
+  assert.ok(destructive.length >= 5, destructive.join('; '));
+  const unasked = destructive.filter((line) => !line.includes('--yes'));
+  assert.deepEqual(unasked, []);
+});
+
 describe('without --yes', () => {
   test('nothing is deleted or discarded without a terminal or --yes', async (t) => {
     const place = openRunner(t);
     await filled(place);
-    await refusesAll(place);
+    await refusesAll(place, asking);
+    const removed = await place.run(['corpora', 'remove', 'notes', 'docs/cat.md', '--yes']);
+    assert.equal(removed.stdout, 'deleted 1 document from notes\n', removed.stderr);
+    await filled(place, ['--force']);
     const discarded = await place.run(['inbox', 'discard', '--all', '--yes']);
-    assert.match(discarded.stdout, /discarded 1 document/);
+    assert.match(discarded.stdout, /discarded 2 documents/);
     const deleted = await place.run(['corpora', 'delete', 'notes', '--yes']);
     assert.match(deleted.stdout, /deleted notes with 1 document/);
   });
@@ -54,7 +77,8 @@ describe('without --yes', () => {
     const { service } = await openBench(t);
     const url = ['--url', service.address];
     await filled(place, url);
-    await refusesAll(place, url);
+    const sent = asking.filter(([command]) => command !== 'callers');
+    await refusesAll(place, sent, url);
   });
 
   const hasTerminal = spawnSync('script', ['--version']).status === 0;

@@ -22,9 +22,9 @@ const refusals: readonly Refusal[] = [
     title: 'a corpus name with other characters',
     args: ['ingest', 'docs', '--corpus', 'My Notes'],
     code: 'corpus_name_invalid',
-    exit: 1,
+    exit: 64,
   },
-  { title: 'no source', args: ['ingest', ...corpus], code: 'sources_empty', exit: 1 },
+  { title: 'no source', args: ['ingest', ...corpus], code: 'usage_error', exit: 64 },
   {
     title: 'a folder without files',
     args: ['ingest', 'empty', ...corpus],
@@ -70,7 +70,6 @@ const refusals: readonly Refusal[] = [
     exit: 1,
   },
   { title: 'an unknown flag', args: ['ingest', 'docs', '--bad'], code: 'usage_error', exit: 64 },
-  { title: 'a missing corpus', args: ['ingest', 'docs'], code: 'usage_error', exit: 64 },
   {
     title: 'a priority out of bounds',
     args: ['ingest', 'docs', '--priority', '10', ...corpus],
@@ -142,7 +141,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
     const place = openRunner(t);
     const { code, stderr } = await place.run(['search', 'notes', 'cat']);
     assert.equal(code, 1);
-    assert.match(stderr, /there is no store in .*: ingest something/);
+    assert.match(stderr, /there is no store in .*\nRun `pawl ingest SOURCE…`/);
     assert.equal(existsSync(join(place.folder, '.pawl')), false);
   });
 });
@@ -152,11 +151,15 @@ describe('pawl --help', () => {
     const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
-    for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
+    const locals = [
+      ...['serve', 'extract', 'chunk', 'backup', 'restore', 'config', 'completion'],
+      ...['doctor', 'diagram'],
+    ];
+    for (const local of locals) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
     }
-    const [, but = ''] = /every command except (.+)\n +--url URL/.exec(await helpOf()) ?? [];
-    assert.equal(but, 'serve, extract, chunk, doctor, diagram');
+    const [, but = ''] = /every command except (.+)\n +-u, --url/.exec(await helpOf()) ?? [];
+    assert.deepEqual(but.split(', '), locals);
   });
 });
 

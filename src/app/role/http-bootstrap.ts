@@ -63,6 +63,7 @@ export function refuseOpenHost(host: string): void {
     'usage_error',
     'without keys, every client that reaches Pawl may do everything, so it listens on this ' +
       `machine only, not on ${host}: set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL, or omit --host`,
+    { context: { advice: 'Set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL, or omit --host.' } },
   );
 }
 
@@ -85,8 +86,9 @@ export function listenFailure(
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined || !listenCodes.includes(code)) return error;
   const why = code === 'EADDRINUSE' ? 'something else listens there' : code;
-  const message = `Pawl cannot listen on ${host}:${port} (${why}): choose another with --port`;
-  return new Failure('usage_error', message, { cause: error });
+  const message = `Pawl cannot listen on ${host}:${port} (${why})`;
+  const advice = 'Stop what listens there, or choose another port with --port; 0 is a free one.';
+  return new Failure('usage_error', message, { cause: error, context: { advice } });
 }
 
 export function addressOf({ address, family, port }: AddressInfo): string {

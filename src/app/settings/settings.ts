@@ -9,6 +9,7 @@ import { type SinkConfig, sinkSettings } from './sink.ts';
 
 export interface Config extends RateConfig, RedisConfig, ServiceConfig, SinkConfig {
   readonly data: string;
+  readonly corpus: string;
   readonly host: string;
   readonly port: number;
   readonly key: string | undefined;
@@ -72,6 +73,13 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: '.pawl',
     form: 'a folder',
     meaning: 'The folder of the embedded store and of the fetched bytes. Created if absent.',
+    parse: (text) => text,
+  },
+  corpus: {
+    variable: 'PAWL_CORPUS',
+    initial: 'default',
+    form: 'the name of a corpus',
+    meaning: 'The corpus of `pawl ingest`, `pawl search` and `pawl why` if the call names none.',
     parse: (text) => text,
   },
   host: {

@@ -28,8 +28,14 @@ export const batch: Command = {
     'batch show|output|cancel ID',
   ],
   options: {
-    state: { type: 'string', value: 'STATE', meaning: `one of ${batchTask.states.join(', ')}` },
-    limit: { type: 'string', value: 'N', meaning: 'maximum number of tasks' },
+    state: {
+      type: 'string',
+      short: 's',
+      value: 'STATE',
+      choices: batchTask.states,
+      meaning: `one of ${batchTask.states.join(', ')}`,
+    },
+    limit: { type: 'string', short: 'n', value: 'N', meaning: 'maximum number of tasks' },
   },
   examples: [
     'pawl batch submit recordings.json',
@@ -65,19 +71,13 @@ function readTask(path: string): unknown {
 
 async function list(call: Call): Promise<number> {
   const { terminal, flags } = call;
-  const state = readState(textOf(flags, 'state'));
+  const state = textOf(flags, 'state') as BatchTaskState | undefined;
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
   return withBatch(call, { makesStore: false }, async (client) => {
     const page = await client.list({ state, limit });
     const none = page.items.length === 0 && 'no batch tasks';
     return answer(call, page, none || (() => printTasks(terminal, page.items)));
   });
-}
-
-function readState(text: string | undefined): BatchTaskState | undefined {
-  const state = batchTask.states.find((candidate) => candidate === text);
-  if (text === undefined || state) return state;
-  throw usageError(`--state must be one of ${batchTask.states.join(', ')}, not ${text}`);
 }
 
 function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {

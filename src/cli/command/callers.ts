@@ -27,7 +27,12 @@ export const callers: Command = {
     'callers move FROM TO [--corpus NAME] [--yes]',
   ],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'move only this corpus and its jobs' },
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'move only this corpus and its jobs',
+    },
     ...consentOption,
   },
   examples: [

@@ -1,9 +1,7 @@
 /** `pawl chunk`: the chunks of a source, as they would be indexed. */
 
-import { realWorld } from '../../app/world.ts';
 import type { Extracted } from '../../pipeline/extract/extract.ts';
 import { withPages } from '../../pipeline/page-starts.ts';
-import { TextThreads } from '../../pipeline/thread/text-threads.ts';
 import { cutShape } from '../../service/view/serializer.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 import type { Call, Command } from '../command.ts';
@@ -19,6 +17,8 @@ export const chunk: Command = {
   usage: ['chunk SOURCE…'],
   examples: ['pawl chunk handbook.md', 'pawl chunk docs --json'],
   run: async (call) => {
+    const { realWorld } = await import('../../app/world.ts');
+    const { TextThreads } = await import('../../pipeline/thread/text-threads.ts');
     // Chunks in worker threads, so that signals are handled while a long text is chunked.
     const texts = new TextThreads(realWorld());
     try {

@@ -20,14 +20,14 @@ import {
   percent,
   printable,
 } from '../view/wording.ts';
+import { removeDocuments } from './corpus/remove-documents.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { originOptions, showOrigins } from './origins.ts';
 import { share, sharePairs, unshare } from './shares.ts';
 
 export const corpora: Command = {
   name: 'corpora',
-  summary:
-    'searchable corpora: list, show, documents, entities, share, reembed, budget, origins, delete',
+  summary: 'searchable corpora: list, show, share, reembed, remove documents, delete, and more',
   usage: [
     'corpora [list]',
     'corpora show NAME',
@@ -38,6 +38,7 @@ export const corpora: Command = {
     'corpora share NAME CALLER [--write]',
     'corpora unshare NAME CALLER',
     'corpora origins NAME [--accept [--yes]]',
+    'corpora remove NAME DOCUMENT… [--yes]',
     'corpora delete NAME [--yes]',
   ],
   options: {
@@ -68,7 +69,8 @@ export const corpora: Command = {
     share,
     unshare,
     origins: (call, args) => withCorpus(call, args, showOrigins),
-    delete: (call, args) => withCorpus(call, args, remove),
+    remove: removeDocuments,
+    delete: (call, args) => withCorpus(call, args, deleteCorpus),
   }),
 };
 
@@ -208,7 +210,7 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentRow[]): void
   terminal.print(`${terminal.paint('dim', 'show what is missing')}  pawl extract SOURCE --dropped`);
 }
 
-async function remove(
+async function deleteCorpus(
   call: Call,
   { name, documents }: CorpusDetail,
   pawl: PawlClient,

@@ -12,7 +12,9 @@ export const diagram: Command = {
   run: async (call) => {
     const [name = 'item'] = call.positionals;
     const known = names.find((candidate) => candidate === name);
-    if (!known) throw usageError(`there is no lifecycle ${name}; use one of: ${names.join(', ')}`);
+    if (!known) {
+      throw usageError(`there is no lifecycle ${name}`, `Use one of ${names.join(', ')}.`);
+    }
     const text = mermaid(machines[known]);
     return answer(call, { name, mermaid: text }, text.trimEnd());
   },

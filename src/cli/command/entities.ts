@@ -8,7 +8,12 @@ import { printTable } from '../view/table.ts';
 import { number, printable } from '../view/wording.ts';
 
 export const entityOptions: Readonly<Record<string, Option>> = {
-  kind: { type: 'string', value: 'K', meaning: `entities: only ${entityKinds.join(', ')}` },
+  kind: {
+    type: 'string',
+    value: 'K',
+    choices: entityKinds,
+    meaning: `entities: only ${entityKinds.join(', ')}`,
+  },
   document: {
     type: 'string',
     value: 'ID',
@@ -19,7 +24,12 @@ export const entityOptions: Readonly<Record<string, Option>> = {
     value: 'ENTITY',
     meaning: 'entities: those that share passages with this one',
   },
-  limit: { type: 'string', value: 'N', meaning: 'entities: maximum number, most frequent first' },
+  limit: {
+    type: 'string',
+    short: 'n',
+    value: 'N',
+    meaning: 'entities: maximum number, most frequent first',
+  },
 };
 
 export async function printEntities(
@@ -27,7 +37,7 @@ export async function printEntities(
   { name }: Corpus,
   { ask }: PawlClient,
 ): Promise<number> {
-  const kind = kindOf(call);
+  const kind = textOf(call.flags, 'kind') as EntityKind | undefined;
   const limit =
     numberOf(call.flags, 'limit', { min: 1, max: limits.request.entitiesMax }) ??
     limits.request.pageItemsDefault;
@@ -52,13 +62,6 @@ export async function printEntities(
     ...page,
     items: page.items.filter((row) => kind === undefined || row.kind === kind),
   });
-}
-
-function kindOf({ flags }: Call): EntityKind | undefined {
-  const text = textOf(flags, 'kind');
-  const kind = entityKinds.find((known) => known === text);
-  if (text === undefined || kind) return kind;
-  throw usageError(`--kind must be one of ${entityKinds.join(', ')}, not ${text}`);
 }
 
 interface Page {

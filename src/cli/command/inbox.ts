@@ -29,8 +29,8 @@ export const inbox: Command = {
   ],
   options: {
     cause: { type: 'string', value: 'CODE', meaning: 'only documents that failed for this cause' },
-    corpus: { type: 'string', value: 'NAME', meaning: 'only documents of this corpus' },
-    all: { type: 'boolean', meaning: 'all documents in the inbox' },
+    corpus: { type: 'string', short: 'c', value: 'NAME', meaning: 'only documents of this corpus' },
+    all: { type: 'boolean', short: 'a', meaning: 'all documents in the inbox' },
     ...consentOption,
   },
   examples: ['pawl inbox', 'pawl inbox show 14', 'pawl inbox retry --cause source_missing'],

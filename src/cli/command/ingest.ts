@@ -27,14 +27,28 @@ import { estimate } from './estimate.ts';
 export const ingest: Command = {
   name: 'ingest',
   summary: 'read URLs, files, folders, globs or stdin into a corpus',
-  usage: ['ingest SOURCE… --corpus NAME'],
+  usage: ['ingest SOURCE… [--corpus NAME]'],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; created if it does not exist' },
-    force: { type: 'boolean', meaning: 'index documents again even if they have not changed' },
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'the corpus (PAWL_CORPUS, or default); created if it does not exist',
+    },
+    force: {
+      type: 'boolean',
+      short: 'f',
+      meaning: 'index documents again even if they have not changed',
+    },
     priority: { type: 'string', value: 'N', meaning: '0 to 9; higher runs first' },
     crawl: { type: 'boolean', meaning: 'follow links within the site of the address' },
     depth: { type: 'string', value: 'N', meaning: 'maximum number of links from the start page' },
-    limit: { type: 'string', value: 'N', meaning: 'maximum number of pages of a crawl' },
+    limit: {
+      type: 'string',
+      short: 'n',
+      value: 'N',
+      meaning: 'maximum number of pages of a crawl',
+    },
     include: {
       type: 'string',
       value: 'GLOB',
@@ -61,6 +75,7 @@ export const ingest: Command = {
     lane: {
       type: 'string',
       value: 'LANE',
+      choices: ['now', 'cheap'],
       meaning: 'now, or cheap: provider batches, within a day',
     },
   },
@@ -73,8 +88,11 @@ export const ingest: Command = {
   ],
   run: async (call) => {
     const { positionals, flags } = call;
-    const corpus = textOf(flags, 'corpus');
-    if (corpus === undefined) throw usageError('add --corpus NAME');
+    const corpus = textOf(flags, 'corpus') ?? call.config.corpus;
+    if (positionals.length === 0) {
+      const how = 'Name URLs, files, folders or globs, or use - for stdin.';
+      throw usageError('pawl ingest needs a source', how);
+    }
     const { priorityMin, priorityMax } = limits.fairness;
     const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
     const skipped = new Skipped(call);
@@ -88,7 +106,7 @@ export const ingest: Command = {
     const budgetCents = centsOf(flags, 'budget-cents');
     const seconds = { min: 1, max: limits.job.wallClockMs / 1000 };
     const maxWallSeconds = numberOf(flags, 'max-wall-seconds', seconds);
-    const lane = laneOf(textOf(flags, 'lane'));
+    const lane = textOf(flags, 'lane') as IngestOptions['lane'];
     const force = flags.force === true;
     const metadata = metadataOf(flags.meta);
     const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane, metadata };
@@ -134,11 +152,6 @@ async function readRefusal(source: string): Promise<string | undefined> {
   } catch (error) {
     return `not readable (${(error as NodeJS.ErrnoException).code})`;
   }
-}
-
-function laneOf(text: string | undefined): 'now' | 'cheap' | undefined {
-  if (text === undefined || text === 'now' || text === 'cheap') return text;
-  throw usageError(`--lane must be now or cheap, not ${text}`);
 }
 
 function crawlOf(flags: Call['flags']): CrawlInput {

@@ -11,7 +11,6 @@ import {
   exits,
   numberOf,
   textOf,
-  usageError,
   withStore,
 } from '../command.ts';
 import type { JobClient, PawlClient } from '../pawl-client.ts';
@@ -30,9 +29,15 @@ export const jobs: Command = {
     'jobs resume ID [--budget-cents N]',
   ],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'only jobs of this corpus' },
-    state: { type: 'string', value: 'STATE', meaning: `one of ${jobMachine.states.join(', ')}` },
-    limit: { type: 'string', value: 'N', meaning: 'maximum number of jobs or events' },
+    corpus: { type: 'string', short: 'c', value: 'NAME', meaning: 'only jobs of this corpus' },
+    state: {
+      type: 'string',
+      short: 's',
+      value: 'STATE',
+      choices: jobMachine.states,
+      meaning: `one of ${jobMachine.states.join(', ')}`,
+    },
+    limit: { type: 'string', short: 'n', value: 'N', meaning: 'maximum number of jobs or events' },
     after: { type: 'string', value: 'SEQ', meaning: 'only events after this sequence number' },
     'budget-cents': { type: 'string', value: 'N', meaning: 'new budget of the job' },
   },
@@ -63,31 +68,39 @@ function withJob(
 }
 
 async function list(call: Call): Promise<number> {
-  const { terminal, flags } = call;
+  const { flags } = call;
   const corpus = textOf(flags, 'corpus');
-  const state = readState(textOf(flags, 'state'));
+  const state = textOf(flags, 'state') as JobState | undefined;
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
   return withStore(call, async (pawl) => {
     const page = await pawl.ask('GET /jobs', { query: { corpus_name: corpus, state, limit } });
+    const isOpen = page.items.some(needsWork);
+    const isIdle = isOpen && !call.isJson && !(await pawl.isWorkedOn());
     const none = page.items.length === 0 && 'no jobs';
-    return answer(call, page, none || (() => printJobs(terminal, page.items)));
+    return answer(call, page, none || (() => printJobs(call, page.items, { isIdle })));
   });
 }
 
-function readState(text: string | undefined): JobState | undefined {
-  const state = jobMachine.states.find((candidate) => candidate === text);
-  if (text === undefined || state) return state;
-  throw usageError(`--state must be one of ${jobMachine.states.join(', ')}, not ${text}`);
+/** Unfinished, and not paused. */
+function needsWork({ state, ended_at: endedAt }: Job): boolean {
+  return endedAt === null && state !== jobState.paused;
 }
 
-function printJobs(terminal: Terminal, rows: readonly Job[]): void {
+const noWorker = 'no worker';
+
+/** `isIdle`: no process works on this store. */
+function printJobs(
+  { terminal }: Call,
+  rows: readonly Job[],
+  { isIdle }: { readonly isIdle: boolean },
+): void {
   printTable(
     terminal,
     ['JOB', 'CORPUS', 'STATE', '>DONE', '>FAILED', '>ALL', '>CHUNKS', 'SUBMITTED', 'TOOK'],
     rows.map((job) => [
       job.job_id.slice(0, 8),
       job.corpus_name,
-      paintState(terminal, job),
+      `${paintState(terminal, job)}${isIdle && needsWork(job) ? ` (${noWorker})` : ''}`,
       number(job.items_done),
       job.items_failed > 0 ? terminal.paint('red', number(job.items_failed)) : '0',
       number(job.items_total),
@@ -96,6 +109,12 @@ function printJobs(terminal: Terminal, rows: readonly Job[]): void {
       tookOf(job),
     ]),
   );
+  if (isIdle) terminal.tell(idleLine(rows.find(needsWork)));
+}
+
+function idleLine(job: Job | undefined): string {
+  const watch = `\`pawl jobs watch ${job?.job_id.slice(0, 8)}\``;
+  return `no process works on this store: ${watch} or \`pawl serve\` continues unfinished jobs`;
 }
 
 function tookOf({ created_at, ended_at }: Job): string {
@@ -116,9 +135,10 @@ function paintState(terminal: Terminal, { state, partial }: Job): string {
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
-async function show(call: Call, client: JobClient): Promise<number> {
+async function show(call: Call, client: JobClient, pawl: PawlClient): Promise<number> {
   const { terminal } = call;
   const job = await client.detail();
+  const isIdle = needsWork(job) && !(await pawl.isWorkedOn());
   const documents = [
     `${number(job.items_done)} of ${number(job.items_total)} done`,
     ...(job.items_unchanged > 0 ? [`${number(job.items_unchanged)} of them unchanged`] : []),
@@ -131,6 +151,7 @@ async function show(call: Call, client: JobClient): Promise<number> {
     ['job', job.job_id],
     ['corpus', job.corpus_name],
     ['state', `${paintState(terminal, job)}${endedAt ? '' : ` (${job.status})`}`],
+    ...(isIdle ? [['worker', idleLine(job)] as const] : []),
     ...(job.state === jobState.failed ? [['message', job.message] as const] : []),
     ['documents', documents.join(', ')],
     ['chunks', number(job.chunks_indexed)],

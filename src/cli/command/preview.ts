@@ -1,7 +1,6 @@
 /** Shared by `pawl extract` and `pawl chunk`: reads sources and prints results in order. */
 import { isAbsolute, relative, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { assemblePreview } from '../../app/tools.ts';
 import { Failure, failures, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Extracted } from '../../pipeline/extract/extract.ts';
@@ -27,6 +26,7 @@ export async function previewSources(
   const { positionals, interrupt, config } = call;
   if (positionals.length === 0) throw usageError('name at least one source, or use - for stdin');
   const { allowHosts, browser, render } = config;
+  const { assemblePreview } = await import('../../app/tools.ts');
   const { preview, close } = assemblePreview({ allowHosts, browser, render });
   const run = async (named: Named): Promise<Previewed> => {
     const { shown: source } = named;

@@ -1,49 +1,66 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
-import type { BodyOf } from '../../contract/contract.ts';
+import type { AnswerOf, BodyOf } from '../../contract/contract.ts';
 import type { Hit } from '../../contract/schema/schema.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { answer, type Command, numberOf, textOf, usageError, withStore } from '../command.ts';
+import {
+  answer,
+  type Call,
+  type Command,
+  numberOf,
+  refuseMissing,
+  textOf,
+  usageError,
+  withStore,
+} from '../command.ts';
+import { filterFrom, filterOptions } from '../search-filter.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
 
 export const search: Command = {
   name: 'search',
   summary: 'find passages in a corpus',
-  usage: ['search CORPUS QUERY'],
+  usage: ['search CORPUS QUERY', 'search QUERY [--corpus NAME]'],
   options: {
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'the corpus, if it is not the first argument (PAWL_CORPUS, or default)',
+    },
     'top-k': {
       type: 'string',
+      short: 'k',
       value: 'N',
       meaning: `number of results: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
     },
-    mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
-    where: {
+    mode: {
       type: 'string',
-      value: 'CONDITION',
-      meaning: 'only documents whose metadata matches: team = "ops" and year >= 2025',
+      short: 'm',
+      value: 'MODE',
+      choices: ['hybrid', 'vector', 'keyword'],
+      meaning: 'hybrid, vector or keyword',
     },
     explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
+    ...filterOptions,
   },
   examples: [
     'pawl search handbook "refund policy" --top-k 3',
     'pawl search handbook "on call" --where \'team = "ops" and year >= 2025\'',
+    'pawl search site "opening hours" --site www.example.com --since 2026-01-01',
   ],
   run: async (call) => {
-    const [corpus, ...words] = call.positionals;
-    const query = words.join(' ').trim();
-    if (corpus === undefined || query === '') throw usageError('name the corpus and the query');
-    const where = textOf(call.flags, 'where');
+    const { corpus, query } = questionOf(call);
     const body = {
       corpus_name: corpus,
       query,
       top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
       mode: call.flags.mode as BodyOf<'POST /search'>['mode'],
       explain: call.flags.explain === true,
-      ...(where !== undefined && { filter: { where } }),
+      filter: filterFrom(call),
     };
-    const found = await withStore(call, ({ ask }) => ask('POST /search', { body }));
+    const found = await ask(call, body);
     return answer(call, found, () => {
       const { terminal } = call;
       const what = `${count(found.results.length, 'passage')} for “${query}” in ${corpus}`;
@@ -54,6 +71,29 @@ export const search: Command = {
     });
   },
 };
+
+/** A local store is searched without the engine where that is possible. */
+async function ask(call: Call, body: BodyOf<'POST /search'>): Promise<AnswerOf<'POST /search'>> {
+  if (call.flags.url === undefined) {
+    refuseMissing(call);
+    const { openStoreSearch } = await import('../../app/store-search.ts');
+    const store = await openStoreSearch(call.config);
+    if (store) return store.ask('POST /search', { body }).finally(() => store.close());
+  }
+  return withStore(call, (pawl) => pawl.ask('POST /search', { body }));
+}
+
+/** The first argument is the corpus, unless --corpus names it or there is only one argument. */
+function questionOf({ positionals, flags, config }: Call): {
+  readonly corpus: string;
+  readonly query: string;
+} {
+  const named = textOf(flags, 'corpus') ?? (positionals.length === 1 ? config.corpus : undefined);
+  const [corpus = '', ...words] = named === undefined ? positionals : [named, ...positionals];
+  const query = words.join(' ').trim();
+  if (query !== '') return { corpus, query };
+  throw usageError('pawl search needs a query', 'Write `pawl search CORPUS "the words to find"`.');
+}
 
 const linesMax = 3;
 const columnsMax = 96;

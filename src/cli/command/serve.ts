@@ -1,21 +1,33 @@
 /** `pawl serve`: the service. On the first start it ingests the samples. */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { checkRole } from '../../app/role/roles.ts';
 import type { RunningService } from '../../app/role/service.ts';
 import type { RunningRole } from '../../app/role/worker-service.ts';
 import type { Config } from '../../app/settings/config.ts';
 import { redisAddresses } from '../../app/settings/redis.ts';
+import { roleNames } from '../../app/settings/service.ts';
 import type { Pawl } from '../../index.ts';
-import { expandSources } from '../../source/sources.ts';
-import { type Call, type Command, exits } from '../command.ts';
-import { engineOptions } from '../engine-options.ts';
-import { localPawl } from '../local-client.ts';
+import { type Call, type Command, exits, type Option } from '../command.ts';
 import { follow } from '../view/follow.ts';
 import { count } from '../view/wording.ts';
 
 const corpus = 'sample';
 const samples = fileURLToPath(new URL('../../../samples', import.meta.url));
+
+/** Where the service listens. */
+export const listenOptions: Readonly<Record<'host' | 'port', Option>> = {
+  host: {
+    type: 'string',
+    value: 'HOST',
+    meaning: 'address to listen on (PAWL_HOST, or 127.0.0.1)',
+  },
+  port: {
+    type: 'string',
+    short: 'p',
+    value: 'PORT',
+    meaning: 'port (PAWL_PORT, or 7300); 0 for a free one',
+  },
+};
 
 export const serve: Command = {
   name: 'serve',
@@ -23,38 +35,43 @@ export const serve: Command = {
   isLocal: true,
   usage: ['serve [--role ROLE] [--host HOST] [--port PORT] [--no-sample]'],
   options: {
+    ...listenOptions,
     role: {
       type: 'string',
       value: 'ROLE',
+      choices: roleNames,
       meaning: 'all, orchestrator, scraper, chunking or embedding (PAWL_ROLE, or all)',
     },
-    host: {
-      type: 'string',
-      value: 'HOST',
-      meaning: 'address to listen on (PAWL_HOST, or 127.0.0.1)',
-    },
-    port: { type: 'string', value: 'PORT', meaning: 'port (PAWL_PORT, or 7300); 0 for a free one' },
     'no-sample': { type: 'boolean', meaning: 'do not ingest the samples into an empty store' },
   },
   examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
-  run: async (call) => {
-    checkRole(call.config.role, call.config);
-    const service = await start(call);
-    try {
-      tellAddress(call, service);
-      if ('pawl' in service) await readSamples(call, service.pawl);
-      if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
-    } finally {
-      await service.close();
-    }
-    if (!call.isJson) call.terminal.tell('stopped');
-    return exits.well;
-  },
+  run: (call) => serveUntilStopped(call),
 };
+
+/** Calls `onListening` with the address when the service accepts requests. */
+export async function serveUntilStopped(
+  call: Call,
+  onListening: (address: string) => void = () => undefined,
+): Promise<number> {
+  const { checkRole } = await import('../../app/role/roles.ts');
+  checkRole(call.config.role, call.config);
+  const service = await start(call);
+  try {
+    tellAddress(call, service);
+    onListening(service.address);
+    if ('pawl' in service) await readSamples(call, service.pawl);
+    if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
+  } finally {
+    await service.close();
+  }
+  if (!call.isJson) call.terminal.tell('stopped');
+  return exits.well;
+}
 
 /** Roles are loaded on demand, so that other commands start faster. */
 async function start({ config, terminal }: Call): Promise<RunningService | RunningRole> {
   const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
+  const { engineOptions } = await import('../engine-options.ts');
   const options = {
     ...engineOptions(config),
     host: config.host,
@@ -98,13 +115,14 @@ function keysOf(config: Config) {
 }
 
 function tellAddress(
-  { terminal, isJson, config }: Call,
+  { terminal, isJson, isQuiet, config }: Call,
   { address }: Pick<RunningService, 'address'>,
 ): void {
   if (isJson) {
     terminal.print(JSON.stringify({ address }));
     return;
   }
+  if (isQuiet) return;
   const what = config.role === 'all' ? 'Pawl' : `Pawl (${config.role})`;
   terminal.print(`${what} listens on ${terminal.paint('bold', address)}`);
   terminal.print(`${terminal.paint('dim', 'API reference'.padEnd(20))}${address}/docs`);
@@ -112,16 +130,18 @@ function tellAddress(
 
 /** The first start ingests the samples, so that there is something to search. */
 async function readSamples(call: Call, pawl: Pawl): Promise<void> {
-  const { terminal, flags, interrupt, isJson, config } = call;
+  const { terminal, flags, interrupt, isJson, isQuiet, config } = call;
   // With keys configured, nobody could read them: they would belong to the local owner.
   const isGuarded = config.apiKeys !== undefined || config.membershipUrl !== undefined;
   const isIdle = config.workers === 0;
   if (flags['no-sample'] === true || isGuarded || isIdle || !(await isNew(pawl))) return;
+  const { expandSources } = await import('../../source/sources.ts');
+  const { localPawl } = await import('../local-client.ts');
   const sources = await expandSources([samples]);
   const job = await localPawl(pawl).submit(sources, { corpus });
   if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);
   await follow(call, job, { after: 0 });
-  if (interrupt.aborted || isJson) return;
+  if (interrupt.aborted || isJson || isQuiet) return;
   for (const [what, command] of next) {
     terminal.print(`${terminal.paint('dim', what.padEnd(20))}${command}`);
   }

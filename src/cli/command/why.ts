@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Why } from '../../contract/schema/schema.ts';
 import { isUrl } from '../../source/sources.ts';
 import { onlyArgument } from '../action.ts';
-import { answer, type Call, type Command, textOf, usageError, withStore } from '../command.ts';
+import { answer, type Call, type Command, textOf, withStore } from '../command.ts';
 import { printPairs } from '../view/table.ts';
 import type { Style } from '../view/terminal.ts';
 import { bytes, cut, printable } from '../view/wording.ts';
@@ -11,9 +11,14 @@ import { bytes, cut, printable } from '../view/wording.ts';
 export const why: Command = {
   name: 'why',
   summary: 'why a document is, or is not, in the search results',
-  usage: ['why SOURCE --corpus NAME [--query TEXT]'],
+  usage: ['why SOURCE [--corpus NAME] [--query TEXT]'],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus' },
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'the corpus (PAWL_CORPUS, or default)',
+    },
     query: { type: 'string', value: 'TEXT', meaning: 'show the best passage for this query' },
   },
   examples: [
@@ -21,8 +26,7 @@ export const why: Command = {
     'pawl why docs/prices.md --corpus docs --query "weekend rates"',
   ],
   run: async (call) => {
-    const corpus = textOf(call.flags, 'corpus');
-    if (corpus === undefined) throw usageError('add --corpus NAME');
+    const corpus = textOf(call.flags, 'corpus') ?? call.config.corpus;
     const source = sourceOf(call, onlyArgument(call.positionals, 'source'));
     const query = { corpus_name: corpus, url: source, query: textOf(call.flags, 'query') };
     const found = await withStore(call, ({ ask }) => ask('GET /why', { query }));

@@ -114,12 +114,13 @@ function exitOf({ state, items_failed: failed }: JobCounts): number {
   return failed > 0 ? exits.someFailed : exits.well;
 }
 
-function printEnd({ terminal, isJson }: Call, job: JobDetail): void {
+function printEnd({ terminal, isJson, isQuiet }: Call, job: JobDetail): void {
   if (isJson) {
     terminal.print(JSON.stringify(job));
     return;
   }
   const { causes, documents_partly_read: partlyRead } = job;
+  if (isQuiet && causes.length === 0) return;
   terminal.print(endLine(terminal, job));
   if (partlyRead > 0) terminal.print(partlyReadLine(partlyRead, job.corpus_name));
   if (causes.length === 0) return;

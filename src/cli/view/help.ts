@@ -1,6 +1,7 @@
 /** Prints `--help` from the same tables that parse the arguments. */
 import { type Command, globalOptions, type Option } from '../command.ts';
 import type { Terminal } from './terminal.ts';
+import { wrap } from './wording.ts';
 
 export function printHelp(terminal: Terminal, commands: readonly Command[]): void {
   terminal.print('Pawl turns documents into a searchable corpus, one committed step at a time.');
@@ -18,10 +19,15 @@ export function printHelp(terminal: Terminal, commands: readonly Command[]): voi
   printColumns(terminal, optionRows({ ...(url && { url }) }));
   terminal.print();
   terminal.print(terminal.paint('bold', 'Exit codes'));
-  terminal.print('  0 success · 1 error · 2 finished, but some documents failed · 64 wrong usage');
-  terminal.print('  130 interrupted');
+  printColumns(terminal, [
+    ['0', 'success'],
+    ['1', 'error'],
+    ['2', 'finished, but some documents failed'],
+    ['64', 'wrong usage or configuration'],
+    ['130', 'interrupted'],
+  ]);
   terminal.print();
-  terminal.print('Run `pawl COMMAND --help` for one command. Start with `pawl serve`.');
+  terminal.print('Run `pawl help COMMAND` for one command. Start with `pawl serve`.');
 }
 
 export function printCommandHelp(terminal: Terminal, command: Command): void {
@@ -41,13 +47,24 @@ export function printCommandHelp(terminal: Terminal, command: Command): void {
 }
 
 function optionRows(options: Readonly<Record<string, Option>>): (readonly [string, string])[] {
-  return Object.entries(options).map(([name, { value, meaning }]) => [
-    `--${name}${value ? ` ${value}` : ''}`,
+  return Object.entries(options).map(([name, { short, value, meaning }]) => [
+    `${short === undefined ? '    ' : `-${short}, `}--${name}${value ? ` ${value}` : ''}`,
     meaning,
   ]);
 }
 
+/** On a narrower terminal, descriptions are below the names. */
+const besideMin = 24;
+
 function printColumns(terminal: Terminal, rows: readonly (readonly [string, string])[]): void {
   const width = Math.max(...rows.map(([left]) => left.length));
-  for (const [left, right] of rows) terminal.print(`  ${left.padEnd(width)}  ${right}`);
+  const beside = terminal.columns() - width - 4;
+  const isNarrow = beside < besideMin;
+  const indent = ' '.repeat(isNarrow ? 6 : width + 4);
+  for (const [left, right] of rows) {
+    const [first = '', ...rest] = wrap(right, isNarrow ? terminal.columns() - 6 : beside);
+    if (isNarrow) terminal.print(`  ${left}\n${indent}${first}`);
+    else terminal.print(`  ${left.padEnd(width)}  ${first}`);
+    for (const line of rest) terminal.print(`${indent}${line}`);
+  }
 }

@@ -10,6 +10,8 @@ export interface Terminal {
   /** stdin is a terminal, so the user can be prompted. */
   readonly isAnswering: boolean;
   readonly columns: () => number;
+  /** stdout is a terminal, so a table must fit its width. */
+  readonly isShown: boolean;
   /** Prints a line of the result. */
   print(line?: string): void;
   /** Writes bytes of the result. Resolves when the stream can take more. */
@@ -34,6 +36,7 @@ export function openTerminal(): Terminal {
   return {
     isLive: stderr.isTTY === true && process.env.TERM !== 'dumb',
     isAnswering: stdin.isTTY === true && stderr.isTTY === true,
+    isShown: stdout.isTTY === true,
     columns: () => stdout.columns ?? stderr.columns ?? columnsWithoutTerminal,
     print: (line = '') => void stdout.write(`${line}\n`),
     write: async (bytes) => {
@@ -43,4 +46,9 @@ export function openTerminal(): Terminal {
     draw: (text) => void stderr.write(text),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };
+}
+
+/** The same without status lines and progress. */
+export function quieted(terminal: Terminal): Terminal {
+  return { ...terminal, isLive: false, tell: () => undefined, draw: () => undefined };
 }

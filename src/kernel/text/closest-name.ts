@@ -4,6 +4,13 @@ export function closestOf(name: string, known: readonly string[]): string {
   return known.toSorted((one, other) => far(one) - far(other))[0] ?? '';
 }
 
+/** The closest known name, unless it is so far that a typing error is unlikely. */
+export function nearOf(name: string, known: readonly string[]): string | undefined {
+  const closest = closestOf(name, known);
+  const isCut = name.length >= 2 && closest.startsWith(name);
+  return isCut || distance(name, closest) <= Math.max(name.length / 3, 1) ? closest : undefined;
+}
+
 /** The edit distance: letters to add, remove or replace. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

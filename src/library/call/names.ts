@@ -1,6 +1,7 @@
 /** Refuses unknown names in options, with the closest known one. */
-import { closestOf } from '../../app/settings/config.ts';
+
 import { Failure } from '../../kernel/failure/failure.ts';
+import { closestOf } from '../../kernel/text/closest-name.ts';
 
 /**
  * From JavaScript, a misspelt option would be ignored without an error: a search would run without

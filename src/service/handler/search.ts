@@ -1,6 +1,6 @@
 /** Search, and explanations of documents. */
 import type { QueryOf } from '../../contract/contract.ts';
-import { filterOf } from '../../contract/search-filter.ts';
+import type { SearchFilter } from '../../contract/search-filter.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
 import { hitShape } from '../view/serializer.ts';
 import { whyOf } from '../view/why.ts';
@@ -36,7 +36,7 @@ export function searchRoute(service: Searching) {
         topK,
         mode,
         explain,
-        filter: filter && filterOf(filter),
+        filter: filter && (await filterOf(filter)),
       });
       const spanMs = performance.now() - startedAt;
       metrics.seeSearch(spanMs / 1000);
@@ -44,4 +44,9 @@ export function searchRoute(service: Searching) {
       return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+/** Loaded on use: the schemas beside it take longer to load than a search takes. */
+async function filterOf(filter: SearchFilter) {
+  return (await import('../../contract/search-filter.ts')).filterOf(filter);
 }

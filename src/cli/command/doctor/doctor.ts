@@ -54,7 +54,7 @@ export const doctor: Command = {
   },
 };
 
-const withoutModels = {
+export const withoutModels = {
   browser: 'off',
   batchProviders: undefined,
   embedder: 'local',
@@ -74,13 +74,15 @@ function printFinding({ terminal, isJson }: Call, finding: Finding): void {
   if (advice) terminal.print(`${' '.repeat(22)}${terminal.paint('dim', '→')} ${advice}`);
 }
 
-const nodeMajorMin = 24;
+/** As in `engines` of package.json. A clone runs on Node 24, which its launcher sees to. */
+const nodeMin = { major: 22, minor: 22 } as const;
 
 function checkNode(): Finding {
   const found = process.version;
-  const isFit = Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isFit = major > nodeMin.major || (major === nodeMin.major && minor >= nodeMin.minor);
   if (isFit) return { check: 'Node', verdict: 'ok', found };
-  const advice = `run \`npm install\`: it installs Node ${nodeMajorMin}`;
+  const advice = `install Node ${nodeMin.major}.${nodeMin.minor} or newer`;
   return { check: 'Node', verdict: 'fail', found, advice };
 }
 
@@ -149,7 +151,7 @@ function nearestExisting(folder: string): string {
     : nearestExisting(dirname(folder));
 }
 
-async function checkStore(call: Call): Promise<Finding[]> {
+export async function checkStore(call: Call): Promise<Finding[]> {
   const { config } = call;
   const isPostgres = config.databaseUrl !== undefined;
   if (!isPostgres && !existsSync(storePath(config))) {

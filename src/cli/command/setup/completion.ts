@@ -1,0 +1,32 @@
+/** `pawl completion`: completion scripts for shells, written from the table of commands. */
+import { answer, type Command, usageError } from '../../command.ts';
+import { loadAll } from '../../commands.ts';
+import { bashScript } from './bash-completion.ts';
+import { completionTable } from './completion-table.ts';
+import { fishScript } from './fish-completion.ts';
+import { zshScript } from './zsh-completion.ts';
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+const shells = Object.keys(scripts) as (keyof typeof scripts)[];
+
+export const completion: Command = {
+  name: 'completion',
+  summary: 'print a completion script for bash, zsh or fish',
+  usage: ['completion bash|zsh|fish'],
+  isLocal: true,
+  examples: [
+    'source <(pawl completion bash)',
+    'pawl completion zsh > "${fpath[1]}/_pawl"',
+    'pawl completion fish > ~/.config/fish/completions/pawl.fish',
+  ],
+  run: async (call) => {
+    const [name, ...others] = call.positionals;
+    const shell = shells.find((known) => known === name);
+    if (!shell || others.length > 0) {
+      const given = name === undefined ? 'name the shell' : `there is no completion for ${name}`;
+      throw usageError(given, `Use \`pawl completion ${shells.join('|')}\`.`);
+    }
+    const script = scripts[shell](completionTable(await loadAll()));
+    return answer(call, { shell, script }, () => call.terminal.print(script.trimEnd()));
+  },
+};
