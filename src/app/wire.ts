@@ -31,6 +31,7 @@ import { observed, type Pipeline, rebuilt } from '../pipeline/pipeline.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
 import { Searcher } from '../search/search.ts';
 import type { Sink } from '../sink/sink.ts';
+import { sourceKinds } from '../source/kind/kinds.ts';
 import type { Database } from '../store/driver/database.ts';
 import { migrate } from '../store/driver/migrate.ts';
 import { openPostgres } from '../store/driver/postgres.ts';
@@ -245,10 +246,11 @@ interface EngineParts {
 }
 
 function engineOf(
-  { workers, onProgress }: AssembleOptions,
+  options: AssembleOptions,
   { resources, pipeline, pgvector }: EngineParts,
 ): Engine {
   const { database, world, blobs, sinks, tools, onError } = resources;
+  const { workers, onProgress } = options;
   return new Engine({
     database,
     pipeline,
@@ -261,6 +263,7 @@ function engineOf(
       if (kind === 'url') checkTarget(readUrl(source), tools.allowed);
     },
     workers,
+    kinds: sourceKinds(options.sourceKinds),
     onProgress,
     onError,
   });

@@ -22,6 +22,7 @@ import { jobRoutes, steeringRoutes, submitRoutes } from '../service/handler/jobs
 import { runRoutes } from '../service/handler/runs.ts';
 import { searchRoutes } from '../service/handler/search.ts';
 import { serviceRoutes, storeChecks } from '../service/handler/service.ts';
+import { sourceRoutes } from '../service/handler/sources.ts';
 import { systemRoutes } from '../service/handler/system.ts';
 import { uploadRoutes } from '../service/handler/upload.ts';
 import { webhookRoutes } from '../service/handler/webhooks.ts';
@@ -130,6 +131,7 @@ export function storeHandlers(service: Service, news: News) {
     ...attemptRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),
+    ...sourceRoutes(service),
     ...serviceRoutes(service, storeChecks(service)),
     ...systemRoutes(service),
   } satisfies Partial<Handlers>;

@@ -3,7 +3,7 @@
 import { limits } from '../kernel/limits/limits.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import { isChangedSince } from '../source/sources.ts';
-import { documentIdOf } from '../store/document/documents.ts';
+import { documentIdsOf } from '../store/document/names.ts';
 import type { Database } from '../store/driver/database.ts';
 import { listOpenJobs } from '../store/item/inbox.ts';
 import { listItems } from '../store/item/items.ts';
@@ -35,8 +35,8 @@ async function findSame(
 ): Promise<JobRow | undefined> {
   if (sources.some(({ kind }) => kind === 'inline')) return undefined;
   const place = placeOf({ caller, corpus });
-  const idOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
-  const ids = new Set(sources.map(({ source }) => idOf(source)));
+  const names = sources.map(({ source }) => source);
+  const ids = new Set(await documentIdsOf(store, place, names));
   const jobs = await listOpenJobs(store, {
     caller,
     corpus,

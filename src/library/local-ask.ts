@@ -8,6 +8,7 @@ import { eventRoutes } from '../service/handler/history.ts';
 import { inboxRoutes } from '../service/handler/inbox.ts';
 import { jobRoutes, steeringRoutes } from '../service/handler/jobs.ts';
 import { searchRoutes } from '../service/handler/search.ts';
+import { sourceRoutes } from '../service/handler/sources.ts';
 import type { StoreAsk, StoreService } from '../service/service.ts';
 import { ItemCounts } from '../service/view/item-counts.ts';
 import { JobViews } from '../service/view/job-views.ts';
@@ -25,6 +26,7 @@ function handlersOf(service: StoreService) {
     ...shareRoutes(service),
     ...callerRoutes(service),
     ...searchRoutes(service),
+    ...sourceRoutes(service),
   };
 }
 
@@ -44,6 +46,8 @@ export function localAsk(assembled: Assembled): Ask {
     ...assembled,
     commands: engine.commands,
     callers: engine.callers,
+    sources: engine.sources,
+    isLocal: true,
     jobs: new JobViews({ database, standings, lifecycle }).shown,
     progress: new ProgressBoard(),
     // An audit log and metrics belong to a service.

@@ -37,7 +37,7 @@ export const imports = {
     search: belowService,
     access: belowService,
     webhook: belowService,
-    source: belowEngine,
+    source: [...belowEngine, 'engine/sync/source-kind.ts'],
     // Between a step and the service that runs it in another process.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
