@@ -16,6 +16,8 @@ import { jobs } from './command/jobs.ts';
 import { mcp } from './command/mcp.ts';
 import { search } from './command/search.ts';
 import { serve } from './command/serve.ts';
+import { sync } from './command/sync.ts';
+import { watch } from './command/watch.ts';
 import { why } from './command/why.ts';
 import { type Call, type Command, exits, readArguments, textOf, usageError } from './command.ts';
 import { printCommandHelp, printHelp } from './view/help.ts';
@@ -24,6 +26,8 @@ import { openTerminal, type Terminal } from './view/terminal.ts';
 const commands: readonly Command[] = [
   serve,
   ingest,
+  watch,
+  sync,
   search,
   jobs,
   inbox,

@@ -84,7 +84,7 @@ export class SyncCommands {
       const place = { caller, corpus, kind: kind.name, location };
       const known = await findSyncSource(transaction, place);
       if (known && (input.name === undefined || known.name === name)) {
-        await setSchedule(transaction, { id: known.id, ...times });
+        await setSchedule(transaction, { ...known, ...kept(input, times), now });
         return;
       }
       const at = placeOf({ caller, corpus });
@@ -223,6 +223,15 @@ export class SyncCommands {
     this.#options.wake();
     return result;
   }
+}
+
+/** What a request does not name stays as it is. */
+function kept<Times extends { readonly options: string }>(
+  { schedule, options = {} }: NewSourceInput,
+  { options: chosen, ...times }: Times,
+) {
+  const isChosen = Object.values(options).some((value) => value !== undefined);
+  return { ...(schedule !== undefined && times), ...(isChosen && { options: chosen }) };
 }
 
 /** An interval begins now; cron fields at their first time. */

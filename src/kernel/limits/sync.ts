@@ -41,5 +41,6 @@ export const syncLimits = {
     debounceMs: 300,
     debounceMsMax: 3 * second,
     watchPollMs: 5 * second,
+    recheckMs: 5 * minute,
   },
 } as const;
