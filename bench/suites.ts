@@ -13,6 +13,7 @@ import { benchPoints } from './points.ts';
 import { benchRanking } from './ranking.ts';
 import { benchServices } from './services.ts';
 import { benchStreams } from './streams.ts';
+import { benchSync } from './sync.ts';
 import { benchVectors } from './vectors.ts';
 
 export const suites = [
@@ -25,6 +26,7 @@ export const suites = [
   'api',
   'services',
   'control',
+  'sync',
 ] as const;
 type SuiteName = (typeof suites)[number];
 
@@ -43,7 +45,10 @@ export interface SuiteOptions {
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
 const wanted: Readonly<
   Record<
-    Exclude<SuiteName, 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'>,
+    Exclude<
+      SuiteName,
+      'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control' | 'sync'
+    >,
     string
   >
 > = {
@@ -66,6 +71,7 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
   if (name === 'pgvector') return benchPoints({ isQuick, tell });
   if (name === 'services') return benchServices({ isQuick, tell });
   if (name === 'control') return benchControl({ isQuick, tell });
+  if (name === 'sync') return benchSync({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (name === 'fidelity') return benchFidelity({ data, seed, only, isQuick, tell });
   if (data === undefined || !existsSync(data)) {
