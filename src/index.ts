@@ -7,6 +7,7 @@ import { Pawl } from './library/pawl.ts';
 
 export type { EmbedderSettings } from './app/adapter/models.ts';
 export type { CorpusOrigins } from './engine/command/origins.ts';
+export type { FollowedPlace, Listed, ListedPage, SourceKind } from './engine/sync/source-kind.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure/failure.ts';
 export { Job, type JobCounts, type JobSummary } from './library/job-handle.ts';
 export type { IngestOptions, OpenOptions, SearchOptions } from './library/options.ts';
