@@ -52,6 +52,7 @@ export const sources = routes('Sources', {
     status: 202,
     answer: SyncRun,
     failures: [...refused, 'bad_request'],
+    example: { plan: true },
   },
   'POST /sources/:name/pause': {
     summary: 'Pause a source: it has no runs until it is resumed',
@@ -107,7 +108,7 @@ export const sources = routes('Sources', {
   'GET /sources/:name/runs/:run/changes': {
     summary: 'What a run found, each with its evidence',
     params: byRun,
-    query: query({ ...page, kind: oneOf(changeKinds) }),
+    query: query({ ...page, kind: Type.Optional(oneOf(changeKinds)) }),
     answer: pageOf(SyncChange),
     failures: [...unknown, 'sync_run_unknown', 'bad_request'],
   },

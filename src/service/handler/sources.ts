@@ -4,7 +4,7 @@ import type { SourceName } from '../../engine/sync/commands.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listRemoved } from '../../store/document/removed.ts';
-import { listChangesOfKind } from '../../store/sync/changes.ts';
+import { listChanges, listChangesOfKind } from '../../store/sync/changes.ts';
 import { getRun, listRuns, type SyncRunRow } from '../../store/sync/runs.ts';
 import { listSyncSources } from '../../store/sync/sources.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
@@ -82,8 +82,11 @@ function runsOf({ database, sources }: StoreService, of: (ask: Named) => SourceN
       const { id: run_id } = await ownRun(ask);
       const limit = limitOf(ask.query);
       const after = numberCursor(ask.query) ?? 0;
-      const page = { run_id, kind: ask.query.kind, after, limit };
-      const rows = await listChangesOfKind(database, page);
+      const { kind } = ask.query;
+      const page = { run_id, after, limit };
+      const rows = kind
+        ? await listChangesOfKind(database, { ...page, kind })
+        : await listChanges(database, page);
       return { items: rows.map(changeShape), ...nextPage(rows, limit, ({ id }) => id) };
     },
   } satisfies Partial<StoreHandlers>;

@@ -60,6 +60,9 @@ export const listChangesOfKind = all<ChangePage, ChangeRow>`
   SELECT * FROM sync_changes WHERE run_id = :run_id AND kind = :kind AND id > :after
   ORDER BY id LIMIT :limit`;
 
+export const listChanges = all<Omit<ChangePage, 'kind'>, ChangeRow>`
+  SELECT * FROM sync_changes WHERE run_id = :run_id AND id > :after ORDER BY id LIMIT :limit`;
+
 const applied = sql`UPDATE sync_changes SET is_applied = 1 WHERE id {amongIds}`;
 
 export async function markApplied(
