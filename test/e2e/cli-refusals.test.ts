@@ -152,11 +152,11 @@ describe('pawl --help', () => {
     const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
-    for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
+    for (const local of ['serve', 'watch', 'extract', 'chunk', 'doctor', 'diagram']) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
     }
     const [, but = ''] = /every command except (.+)\n +--url URL/.exec(await helpOf()) ?? [];
-    assert.equal(but, 'serve, extract, chunk, doctor, diagram');
+    assert.equal(but, 'serve, watch, extract, chunk, doctor, diagram');
   });
 });
 
