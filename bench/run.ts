@@ -4,7 +4,7 @@
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
  *   npm run bench -- search | manual | chunking | extraction | fidelity | pipeline | pgvector
- *     | api | services | control [--quick] [--data DIR] [--seed N]
+ *     | api | services | control | sync [--quick] [--data DIR] [--seed N]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */

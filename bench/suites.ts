@@ -14,6 +14,7 @@ import { benchPoints } from './points.ts';
 import { benchRanking } from './ranking.ts';
 import { benchServices } from './services.ts';
 import { benchStreams } from './streams.ts';
+import { benchSync } from './sync.ts';
 import { benchVectors } from './vectors.ts';
 
 export const suites = [
@@ -27,6 +28,7 @@ export const suites = [
   'api',
   'services',
   'control',
+  'sync',
 ] as const;
 type SuiteName = (typeof suites)[number];
 
@@ -47,7 +49,7 @@ const wanted: Readonly<
   Record<
     Exclude<
       SuiteName,
-      'manual' | 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'
+      'manual' | 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control' | 'sync'
     >,
     string
   >
@@ -75,6 +77,7 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
   if (name === 'pgvector') return benchPoints({ isQuick, tell });
   if (name === 'services') return benchServices({ isQuick, tell });
   if (name === 'control') return benchControl({ isQuick, tell });
+  if (name === 'sync') return benchSync({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (name === 'fidelity') return benchFidelity({ data, seed, only, isQuick, tell });
   if (data === undefined || !existsSync(data)) {

@@ -9,6 +9,7 @@ import type { OpenOptions } from './library/options.ts';
 import type { Pawl } from './library/surface.ts';
 
 export type { EmbedderSettings } from './app/adapter/models.ts';
+export type { FollowedPlace, Listed, ListedPage, SourceKind } from './engine/sync/source-kind.ts';
 export {
   Failure,
   type FailureCode,

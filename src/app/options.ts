@@ -2,6 +2,7 @@
  * The options of a Pawl process. The settings table, the library and the composition root use these
  * names; nothing is renamed on the way.
  */
+import type { SourceKind } from '../engine/sync/source-kind.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Log } from '../observe/log.ts';
@@ -51,6 +52,8 @@ export interface PawlOptions {
   /** Batch providers that are not built in: see `docs/guide/extend.md`. */
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
+  /** Kinds of sources that are not built in: see `docs/guide/extend.md`. */
+  readonly sourceKinds?: readonly SourceKind[] | undefined;
   /** How long the batch lane collects requests before it makes a task of them. */
   readonly batchGatherMs?: number | undefined;
   /** Where fetched bytes are stored: settings, or a store of your own; a folder by default. */
@@ -97,6 +100,7 @@ export const optionNames = {
   onOutage: true,
   world: true,
   pipeline: true,
+  sourceKinds: true,
   reranker: true,
   sinkAdapters: true,
   steps: true,

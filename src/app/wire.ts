@@ -35,6 +35,7 @@ import { withSteps } from '../port/step-pipeline.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
 import { Searcher } from '../search/search.ts';
 import type { Sink } from '../sink/sink.ts';
+import { sourceKinds } from '../source/kind/kinds.ts';
 import type { Database } from '../store/driver/database.ts';
 import { migrate } from '../store/driver/migrate.ts';
 import { openPostgres } from '../store/driver/postgres.ts';
@@ -262,10 +263,11 @@ interface EngineParts {
 }
 
 function engineOf(
-  { workers, onProgress }: AssembleOptions,
+  options: AssembleOptions,
   { resources, pipeline, pgvector }: EngineParts,
 ): Engine {
   const { database, world, blobs, sinks, tools, onError } = resources;
+  const { workers, onProgress } = options;
   return new Engine({
     database,
     pipeline,
@@ -278,6 +280,7 @@ function engineOf(
       if (kind === 'url') checkTarget(readUrl(source), tools.allowed);
     },
     workers,
+    kinds: sourceKinds(options.sourceKinds),
     onProgress,
     onError,
   });

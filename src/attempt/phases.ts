@@ -17,7 +17,7 @@ import { withPages } from '../pipeline/page-starts.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
 import { listSameBytes } from '../store/crawl/fetches.ts';
 import { getCurrent } from '../store/document/contents.ts';
-import { documentIdOf } from '../store/document/documents.ts';
+import { documentIdsOf } from '../store/document/names.ts';
 import type { Reader } from '../store/driver/database.ts';
 import type { Batch, Taken, Work } from './staging/item-batch.ts';
 import { isToBeRead, planFor, type SourceFailure } from './staging/plan.ts';
@@ -84,14 +84,15 @@ async function readStaged(staged: StagedSource, context: PhaseContext): Promise<
 async function lookUp(taken: readonly (Work & { taken: Taken })[], context: PhaseContext) {
   const { reader } = context;
   const { caller, corpus } = placeOf(context);
-  const documentOf = ({ source }: StagedSource): string => documentIdOf(caller, corpus, source);
   const blobKeys = [...new Set(taken.map((work) => work.taken.hash))];
-  const ids = taken.map(({ staged }) => documentOf(staged));
+  const names = taken.map(({ staged }) => staged.source);
+  const ids = await documentIdsOf(reader, { caller, corpus }, names);
+  const idOf = new Map(names.map((name, index) => [name, ids[index] as string]));
   const current = await getCurrent(reader, { caller, corpus, ids });
   const same = await listSameBytes(reader, { caller, corpus, blobKeys });
   const inCorpus = new Set(current.map(({ id }) => id));
   return (staged: StagedSource, { hash }: Taken) => ({
-    isInCorpus: inCorpus.has(documentOf(staged)),
+    isInCorpus: inCorpus.has(idOf.get(staged.source) ?? ''),
     sameBytes: same.flatMap((row) => (row.blob_key === hash ? [row.source] : [])),
   });
 }

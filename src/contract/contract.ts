@@ -14,6 +14,7 @@ import { jobs, webhooks } from './operation/jobs.ts';
 import { runs } from './operation/runs.ts';
 import { service } from './operation/service.ts';
 import { services } from './operation/services.ts';
+import { sources } from './operation/sources.ts';
 import { system } from './operation/system.ts';
 
 export type { Route } from './operation/row.ts';
@@ -21,7 +22,7 @@ export type { Route } from './operation/row.ts';
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
 const work = { ...services, ...callbacks };
-const about = { ...service, ...system, ...runs, ...callers };
+const about = { ...service, ...system, ...runs, ...callers, ...sources };
 
 export const contract = {
   ...documents,

@@ -26,6 +26,8 @@ import { Loop } from './loop.ts';
 import { PgvectorMaintenance } from './pgvector-maintenance.ts';
 import { Relay } from './relay.ts';
 import { SinkSync } from './sink-sync.ts';
+import { SyncCommands } from './sync/commands.ts';
+import { type SourceKinds, SyncRunner } from './sync/runner.ts';
 
 export interface EngineOptions {
   readonly database: Database;
@@ -46,6 +48,8 @@ export interface EngineOptions {
   readonly sweepItemsMax?: number | undefined;
   /** Wraps the ledger, in tests. */
   readonly ledger?: ((own: Ledger) => Ledger) | undefined;
+  /** The kinds of sources that this process can follow. */
+  readonly kinds?: SourceKinds | undefined;
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -53,6 +57,7 @@ export interface EngineOptions {
 export class Engine {
   readonly commands: Commands;
   readonly callers: CallerCommands;
+  readonly sources: SyncCommands;
   readonly relay: Relay;
   readonly worker: string;
   readonly #options: EngineOptions;
@@ -63,11 +68,15 @@ export class Engine {
   readonly #sinkSyncs: readonly SinkSync[];
   readonly #points: PgvectorMaintenance | undefined;
   readonly #deliveries: readonly Loop[];
+  readonly #sync: SyncRunner;
+  readonly #syncLoop: Loop;
+  #isStarted = false;
   #unlisten: (() => void) | undefined;
 
   constructor(options: EngineOptions) {
     const { database, pipeline, world } = options;
     const { lifecycle, expected } = pipeline;
+    const { kinds = new Map() } = options;
     this.#options = options;
     this.worker = world.uuid().slice(-12);
     this.#commitSignal = new CommitSignal();
@@ -118,7 +127,10 @@ export class Engine {
     this.#sinkSyncs = (options.sinks ?? []).map((sink) => new SinkSync(database, sink));
     this.#points = options.hasPoints ? new PgvectorMaintenance(database) : undefined;
     this.#deliveries = this.#deliveryLoops();
-    this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
+    this.#sync = this.#openSync(() => ring('work'));
+    this.#syncLoop = this.#loop('sync', limits.sync.pollMs, () => this.#sync.turn());
+    this.sources = new SyncCommands({ database, kinds, wake: () => this.#wakeSync() });
+    this.#loops = [...this.#makeLoops(ring), ...this.#deliveries, this.#syncLoop];
   }
 
   /** Registers the worker, takes over the items of dead workers, and starts to work. */
@@ -130,6 +142,8 @@ export class Engine {
     for (const loop of this.#deliveries) void loop.runNow();
     this.#unlisten = this.#commitSignal.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
+    this.#isStarted = true;
+    this.#wakeSync();
   }
 
   /** Returns unfinished items to the queue, so that the next process need not wait for them. */
@@ -137,6 +151,8 @@ export class Engine {
     this.#unlisten?.();
     for (const sinkSync of this.#sinkSyncs) sinkSync.stop();
     this.#points?.stop();
+    this.#isStarted = false;
+    await this.#sync.stop();
     await Promise.all([this.commands.sweeps, ...this.#loops].map((each) => each.stop()));
     await this.#dispatcher.stop();
     try {
@@ -146,6 +162,17 @@ export class Engine {
       this.#options.onError('leaving', error);
     }
     await this.relay.close();
+  }
+
+  #openSync(ring: () => void): SyncRunner {
+    const { database, world, onError, kinds = new Map() } = this.#options;
+    const revoke = (itemIds: readonly number[]): void => this.#revoke(itemIds);
+    return new SyncRunner({ database, world, kinds, revoke, onError, ring }, this.worker);
+  }
+
+  /** A process that does not work leaves the runs to those that do. */
+  #wakeSync(): void {
+    if (this.#isStarted) void this.#syncLoop.runNow();
   }
 
   #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {

@@ -4,7 +4,7 @@ import { limits } from '../kernel/limits/limits.ts';
 import { metadataText } from '../kernel/metadata/metadata.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import { isChangedSince } from '../source/sources.ts';
-import { documentIdOf } from '../store/document/documents.ts';
+import { documentIdsOf } from '../store/document/names.ts';
 import type { Database } from '../store/driver/database.ts';
 import { listOpenJobs } from '../store/item/inbox.ts';
 import { type ItemRow, listItems } from '../store/item/items.ts';
@@ -48,9 +48,10 @@ async function findSame(
 ): Promise<JobRow | undefined> {
   if (sources.some(({ kind }) => kind === 'inline')) return undefined;
   const place = placeOf({ caller, corpus });
-  const idOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
+  const names = sources.map(({ source }) => source);
+  const documentIds = await documentIdsOf(store, place, names);
   const ids = new Map(
-    sources.map(({ source, metadata }) => [idOf(source), metadataText(metadata)]),
+    sources.map(({ metadata }, index) => [documentIds[index] as string, metadataText(metadata)]),
   );
   const jobs = await listOpenJobs(store, {
     caller,

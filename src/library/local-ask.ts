@@ -19,6 +19,8 @@ export function localAsk(assembled: Assembled): Ask {
     commands: engine.commands,
     batch: assembled.batch.commands,
     callers: engine.callers,
+    sources: engine.sources,
+    isLocal: true,
     jobs: new JobViews({ database, standings, lifecycle }).shown,
     progress: new ProgressBoard(),
     capacity: new QueueCapacity({ world, count: () => countWaiting(database) }),

@@ -52,6 +52,11 @@ export const eventKinds = [
   'batch_lines_resubmitted',
   'item_deferred',
   'item_woken',
+  'sync_started',
+  'sync_held',
+  'sync_ended',
+  'document_moved',
+  'document_restored',
 ] as const;
 
 export type EventKind = (typeof eventKinds)[number];

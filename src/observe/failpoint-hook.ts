@@ -1,6 +1,6 @@
 /** For tests of whole processes: kills or stops this process at a named failpoint. */
 import { Failure } from '../kernel/failure/failure.ts';
-import { batchFailpoints, failpoints, handoffFailpoints } from './failpoint.ts';
+import { batchFailpoints, failpoints, handoffFailpoints, syncFailpoints } from './failpoint.ts';
 
 const signals: Readonly<Record<string, NodeJS.Signals>> = { kill: 'SIGKILL', stop: 'SIGSTOP' };
 
@@ -9,7 +9,7 @@ export function failpointHook(text: string): (name: string) => void {
   const [name = '', action = '', nth = '1'] = text.split(':');
   const signal = signals[action];
   const count = Number(nth);
-  const all = [...failpoints, ...batchFailpoints, ...handoffFailpoints];
+  const all = [...failpoints, ...batchFailpoints, ...handoffFailpoints, ...syncFailpoints];
   const isKnown = all.some((known) => known === name);
   if (!isKnown || !signal || !Number.isInteger(count) || count < 1) {
     const names = all.join(', ');

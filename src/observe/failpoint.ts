@@ -49,10 +49,14 @@ export const handoffFailpoints = [
   'handoff.before-callback',
 ] as const;
 
+/** Failpoints of sync runs: passed only by a store that follows a source. */
+export const syncFailpoints = ['sync.before-commit', 'sync.after-commit'] as const;
+
 export type Failpoint =
   | (typeof failpoints)[number]
   | (typeof batchFailpoints)[number]
-  | (typeof handoffFailpoints)[number];
+  | (typeof handoffFailpoints)[number]
+  | (typeof syncFailpoints)[number];
 
 export function failpoint(world: World, name: Failpoint): void {
   world.failpoint?.(name);

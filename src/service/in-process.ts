@@ -13,6 +13,7 @@ import { inboxRoutes } from './handler/inbox.ts';
 import { jobRoutes, steeringRoutes, submitRoutes } from './handler/jobs.ts';
 import { runRoutes } from './handler/runs.ts';
 import { searchRoutes } from './handler/search.ts';
+import { sourceRoutes } from './handler/sources.ts';
 import { systemRoutes } from './handler/system.ts';
 import { webhookRoutes } from './handler/webhooks.ts';
 import type { StoreAsk, StoreService } from './service.ts';
@@ -34,6 +35,7 @@ export function storeRoutes(service: StoreService) {
     ...runRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),
+    ...sourceRoutes(service),
     ...systemRoutes(service),
   };
 }

@@ -20,6 +20,7 @@ import type { CallerCommands } from '../engine/command/caller-commands.ts';
 import type { Commands } from '../engine/command/commands.ts';
 import type { ConfiguredOrigins } from '../engine/command/origins.ts';
 import type { Relay } from '../engine/relay.ts';
+import type { SyncCommands } from '../engine/sync/commands.ts';
 import type { Lifecycle } from '../kernel/lifecycle/item.ts';
 import type { World } from '../kernel/world.ts';
 import type { Trace } from '../observe/trace.ts';
@@ -55,6 +56,7 @@ export interface Service {
   readonly directory?: CallerDirectory | undefined;
   readonly corpora: CorpusDirectory;
   readonly callers: CallerCommands;
+  readonly sources: SyncCommands;
   readonly audit: Audit;
   readonly capacity: QueueCapacity;
   readonly jobs: ShownJobs;
@@ -78,7 +80,7 @@ export type ReadService = Pick<Service, 'database' | 'lifecycle' | 'progress' | 
 /** The dependencies of the routes that a process also answers for itself, without HTTP. */
 export type StoreService = ReadService &
   Pick<Service, 'commands' | 'embedder' | 'origins' | 'corpora' | 'callers' | 'audit' | 'jobs'> &
-  Pick<Service, 'batch' | 'capacity' | 'webhooks' | 'world'> & {
+  Pick<Service, 'batch' | 'capacity' | 'webhooks' | 'world' | 'sources' | 'isLocal'> & {
     readonly directory?: Pick<CallerDirectory, 'forget'> | undefined;
     readonly metrics: Pick<Metrics, 'seeSearch'>;
   };

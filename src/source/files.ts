@@ -118,7 +118,7 @@ async function* walkInner(
 }
 
 /** Why a link is skipped. Undefined if it is read, or if it fails as a visible item. */
-async function linkRefusal(
+export async function linkRefusal(
   source: string,
   root: string,
   { followLinks = false }: FileOptions,
@@ -138,7 +138,7 @@ async function linkRefusal(
   return 'it is a link that leaves the folder (--follow-links reads it)';
 }
 
-function isIgnored(name: string): boolean {
+export function isIgnored(name: string): boolean {
   return (name.startsWith('.') && !/^\.+$/.test(name)) || name === 'node_modules';
 }
 

@@ -9,7 +9,9 @@ import { manual } from '../../src/contract/manual/manual.ts';
 import type { Cause, Chunk, Document, Item, Why } from '../../src/contract/schema/schema.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
+import { sessionOf } from '../../src/library/internal.ts';
 import type { Access } from '../../src/service/access.ts';
+import { insertSyncSource } from '../../src/store/sync/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Bench, openBench } from './api-client.ts';
 
@@ -32,6 +34,16 @@ function formOf(
     form.append('file', new Blob([body]), name);
   }
   return form;
+}
+
+/** A source of a caller with a key, which only somebody at the machine can make. */
+async function followFolder({ service }: Bench, caller: string): Promise<void> {
+  const place = { caller, corpus: 'a', place_caller: caller, place_corpus: 'a' };
+  const times = { schedule: null, every_ms: null, next_at: null, now: 1 };
+  const source = { name: 'docs', kind: 'folder', location: '/nowhere', options: '{}' };
+  await sessionOf(service.pawl).store.write(async (transaction) => {
+    assert.ok(await insertSyncSource(transaction, { ...place, ...times, ...source }));
+  });
 }
 
 describe('POST /jobs/upload', () => {
@@ -301,12 +313,14 @@ describe('callers', () => {
       corpora: 'a',
       batch: String(task.task_id),
       callers: 'ann',
+      sources: 'docs',
     };
+    await followFolder(bench, 'ann');
     const named = (Object.keys(contract) as RouteName[]).filter((name) => name.includes(':'));
     assert.ok(named.length >= 14);
     for (const name of named) {
       const value = foreign[name.split('/')[1] ?? ''] ?? '';
-      const params = { id: value, name: value, entity: 'Ann', ...someone };
+      const params = { id: value, name: value, entity: 'Ann', run: '1', ...someone };
       const { isInternal }: Route = contract[name];
       const body = manual[name]?.body;
       const { status } = await bench.ask(name, { params, headers: bob, body });
@@ -319,6 +333,8 @@ describe('callers', () => {
     }
     const search = { body: { corpus_name: 'a', query: 'heron' }, headers: bob };
     assert.equal((await bench.ask('POST /search', search)).status, 404);
+    const folder = { body: { corpus_name: 'b', location: '/etc' }, headers: bob };
+    assert.equal((await bench.ask('POST /sources', folder)).status, 403);
     const retry = { body: { item_ids: [item.item_id] }, headers: bob };
     assert.equal((await bench.ask('POST /inbox/retry', retry)).status, 404);
     const other = await bench.ask('POST /jobs', { body, headers: { ...headers, ...bob } });
@@ -328,7 +344,9 @@ describe('callers', () => {
   test('without a key are answered with 401, and beyond their limit with 429', async (t) => {
     const bench = await openBench(t, { access, work: false });
     for (const [name, route] of Object.entries(contract) as [RouteName, Route][]) {
-      const { status } = await bench.ask(name, { params: { id: 'x', name: 'x', ...someone } });
+      const { status } = await bench.ask(name, {
+        params: { id: 'x', name: 'x', run: '1', ...someone },
+      });
       assert.equal(status === 401, !route.isOpen, `${name}: ${status}`);
     }
     const fine = await bench.ask('GET /jobs', { headers: { 'x-api-key': 'ann' } });

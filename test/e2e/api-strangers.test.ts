@@ -197,6 +197,7 @@ async function belongings({ ask, submit }: Bench): Promise<Record<string, string
     '/items/': String(item?.item_id),
     '/documents/': String(item?.document_id),
     '/corpora/': 'a',
+    '/sources/': 'docs',
     '/batch/tasks/': '550e8400-e29b-41d4-a716-446655440000',
     '/callers/': createHash('sha256').update(keys.ann).digest('hex').slice(0, 16),
   };
@@ -222,7 +223,7 @@ test('ids of another caller are answered as unknown on every route', async (t) =
     const { status, body } = await bench.ask(name, {
       params: {
         ...{ id: one, name: one, delivery: 'msg_1', entity: 'Ada Lovelace' },
-        ...{ caller: 'bob', hash: '0123456789abcdef' },
+        ...{ caller: 'bob', hash: '0123456789abcdef', run: '1' },
       },
       headers: { 'x-api-key': keys.bob },
       ...(route.body && { body: manual[name]?.body ?? {} }),

@@ -152,7 +152,7 @@ describe('pawl --help', () => {
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
     const locals = [
-      ...['serve', 'extract', 'chunk', 'backup', 'restore', 'config', 'completion'],
+      ...['serve', 'watch', 'extract', 'chunk', 'backup', 'restore', 'config', 'completion'],
       ...['doctor', 'diagram'],
     ];
     for (const local of locals) {

@@ -37,7 +37,7 @@ export const imports = {
     search: belowService,
     access: belowService,
     webhook: belowService,
-    source: belowEngine,
+    source: [...belowEngine, 'engine/sync/source-kind.ts'],
     // What users plug in, adapted to the ports inside.
     port: [...belowEngine, 'search/rerank.ts'],
     // Adapters for frameworks, each an entry point of its own.

@@ -278,6 +278,7 @@ function serviceOf(
     directory,
     corpora: assembled.corpora,
     callers: engine.callers,
+    sources: engine.sources,
     audit,
     capacity: new QueueCapacity({ world, max, count: () => countWaiting(database) }),
     jobs: jobs.views,

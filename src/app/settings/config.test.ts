@@ -97,7 +97,10 @@ describe('the configuration', () => {
     [{ environment: { PAWL_PACE: 'docs.corp=0/100' } }, /^PAWL_PACE must be/],
     [{ environment: { PAWL_PACE: 'docs.corp=1/9999999' } }, /^PAWL_PACE must be/],
     [{ environment: { PAWL_PACE: 'docs.corp=999/1' } }, /^PAWL_PACE must be/],
-    [{ environment: { PAWL_EMBEDDER: 'cohere' } }, /^PAWL_EMBEDDER must be local, minilm, openai:MODEL/],
+    [
+      { environment: { PAWL_EMBEDDER: 'cohere' } },
+      /^PAWL_EMBEDDER must be local, minilm, openai:MODEL/,
+    ],
     [{ environment: { PAWL_EMBEDDER_PRICE: '-1' } }, /must be cents per million/],
     [{ environment: { PAWL_EMBEDDER_KEY: 'my secret' } }, /must be one word, not what was given$/],
     [{ file: '[]' }, /must contain one JSON object$/],

@@ -15,6 +15,7 @@ import {
 import { consentOption, hasConsent } from '../consent.ts';
 import { entriesOf, type PawlClient } from '../pawl-client.ts';
 import { workOrLeave } from '../view/follow.ts';
+import { printHeld } from '../view/sync.ts';
 import { printPairs } from '../view/table.ts';
 import { ago, agoExactly, count, cut, cutPath, number, printable } from '../view/wording.ts';
 
@@ -76,6 +77,11 @@ async function list(call: Call): Promise<number> {
     const all = causes.reduce((sum, cause) => sum + cause.count, 0);
     terminal.print(all === 0 ? 'the inbox is empty' : `${count(all, 'document')} failed`);
     for (const cause of causes) printCause(call, cause, await itemsOf(cause));
+    const { held = [] } = await pawl.ask('GET /inbox', { query: { limit: 1 } });
+    for (const run of held) {
+      terminal.print();
+      printHeld(terminal, run);
+    }
     return exits.well;
   });
 }

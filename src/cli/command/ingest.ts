@@ -23,6 +23,7 @@ import type { JobClient } from '../pawl-client.ts';
 import { follow, tellStopped } from '../view/follow.ts';
 import { count, printable } from '../view/wording.ts';
 import { estimate } from './estimate.ts';
+import { pruneFolder } from './sync.ts';
 
 export const ingest: Command = {
   name: 'ingest',
@@ -65,6 +66,10 @@ export const ingest: Command = {
       type: 'boolean',
       meaning: 'read files behind symbolic links that leave the folder',
     },
+    prune: {
+      type: 'boolean',
+      meaning: 'of a folder: also rename and remove documents as its files were',
+    },
     estimate: { type: 'boolean', meaning: 'print the estimated cost, and stop' },
     meta: {
       type: 'string',
@@ -93,6 +98,7 @@ export const ingest: Command = {
       const how = 'Name URLs, files, folders or globs, or use - for stdin.';
       throw usageError('pawl ingest needs a source', how);
     }
+    if (flags.prune === true) return pruneFolder(call, corpus);
     const { priorityMin, priorityMax } = limits.fairness;
     const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
     const skipped = new Skipped(call);

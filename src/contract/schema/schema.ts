@@ -33,6 +33,7 @@ import {
   wallClock,
   wallSeconds,
 } from './parts.ts';
+import { SyncRun } from './source.ts';
 
 export * from './caller.ts';
 export * from './corpus.ts';
@@ -274,6 +275,7 @@ export const Cause = Type.Object({
 export const Inbox = Type.Object({
   causes: Type.Array(Cause),
   items: Type.Array(Item),
+  held: Type.Optional(Type.Array(SyncRun)),
   next_cursor: nullable(Type.String()),
 });
 

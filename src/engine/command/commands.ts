@@ -27,7 +27,7 @@ import type { Transaction } from '../../store/driver/database.ts';
 import { gatesOf } from '../../store/item/claims.ts';
 import { holdFences, takeFences } from '../../store/item/fence.ts';
 import { admitAtGates } from '../../store/item/gates.ts';
-import { cancelOfDocuments, discard, type Retry, retry } from '../../store/item/interventions.ts';
+import { discard, type Retry, retry } from '../../store/item/interventions.ts';
 import { type ItemRow, listEnded } from '../../store/item/items.ts';
 import { gateBit } from '../../store/item/reports.ts';
 import type { JobRow } from '../../store/job/jobs.ts';
@@ -43,11 +43,13 @@ import {
   checkSources,
   checkWallSeconds,
 } from './admission.ts';
+import { cancelItemsOf } from './cancel-items.ts';
 import type { CancelReceipt, SubmitInput } from './input.ts';
 import { JobControl, type JobControlOptions, unsweptAmong, writeCommand } from './job-control.ts';
 import type { JobSweeps } from './job-sweeps.ts';
 import { acceptOrigins, type ConfiguredOrigins, type CorpusOrigins } from './origins.ts';
 import { beginReembedding, type ReembedInput } from './reembed.ts';
+import { removeSourcesOf } from './remove-sources.ts';
 import { checkNoneOpen, itemEvent, itemForAction, jobEvent, jobIdsOf, jobsOf } from './rows.ts';
 
 export interface CommandOptions extends JobControlOptions {
@@ -208,23 +210,13 @@ export class Commands {
       const now = database.now();
       if ((await getDocument(transaction, documentId))?.caller !== caller) return undefined;
       const ids = [documentId, ...(await listAttachmentsBelow(transaction, [documentId]))];
-      const { items, canceled, waiting } = await cancelOfDocuments(transaction, ids, now);
-      const events: NewEvent[] = items.map(({ id, job_id }) => ({
-        kind: 'item_canceled',
-        jobId: job_id,
-        itemId: id,
-      }));
+      const { items, events } = await cancelItemsOf(transaction, [documentId], now);
       for (const id of ids) events.push(...(await removeDocument(transaction, id)));
       await forgetAttachments(transaction, ids);
-      const deltas = new JobDeltas();
-      for (const id of canceled) deltas.of(id).canceled++;
-      for (const id of waiting) deltas.of(id).waiting--;
-      await admitAtGates(transaction, gatesOf(items), now);
-      events.push(...(await settleJobs(transaction, deltas, now)));
       await appendEvents(transaction, events, now);
       return items;
     });
-    revoke(canceled?.map(({ id }) => id) ?? []);
+    revoke(canceled ?? []);
     return canceled !== undefined;
   }
 
@@ -249,6 +241,7 @@ export class Commands {
       await lockCorpus(transaction, name);
       await checkNoneOpen(transaction, caller, name);
       const place = { caller, corpus: name };
+      await removeSourcesOf(transaction, place, database.now());
       const owner = await ownerOfCorpus(transaction, place);
       await deleteCorpusSettings(transaction, place);
       await deleteCorpusSettings(transaction, { caller: owner, corpus: nameFor(owner, place) });

@@ -61,6 +61,8 @@ export const requestFailures = {
   ),
   document_unknown: noSuch('document', 'Check the id in the list of documents of its corpus.'),
   source_unknown: noSuch('staged source', 'Check the id in the list of staged sources.'),
+  sync_source_unknown: noSuch('sync source', 'Check the name in the list that `pawl sync` prints.'),
+  sync_run_unknown: noSuch('sync run', 'Check the number in `pawl sync history NAME`.'),
   batch_task_unknown: noSuch('batch task', 'Check the id in the list of your batch tasks.'),
   route_unknown: noSuch(
     'route',

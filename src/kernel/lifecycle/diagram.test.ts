@@ -15,6 +15,8 @@ test('every lifecycle of Pawl has its diagram', () => {
     'attempt',
     'batch-task',
     'batch-job',
+    'sync-source',
+    'sync-run',
   ]);
   for (const name of names) assert.ok(mermaid(machines[name]).startsWith('stateDiagram-v2\n'));
 });

@@ -7,6 +7,8 @@ import { itemMoveNames, itemMoves, itemWait } from './item-wait.ts';
 import { job } from './job.ts';
 import { allowedActions, eventsOf, type Machine, targets } from './machine.ts';
 import { stage } from './stage.ts';
+import { syncRun } from './sync-run.ts';
+import { syncSource } from './sync-source.ts';
 
 export const machines = {
   item: item.machine,
@@ -16,6 +18,8 @@ export const machines = {
   attempt,
   'batch-task': batchTask,
   'batch-job': batchJob,
+  'sync-source': syncSource,
+  'sync-run': syncRun,
 } as const satisfies Record<string, Machine>;
 
 export type MachineName = keyof typeof machines;
@@ -35,6 +39,10 @@ const sentences: Readonly<Record<MachineName, string>> = {
     'start follows idle or complete.',
   'batch-task': 'Work handed to an outside provider for hours and polled by the reconciler.',
   'batch-job': 'One job at the provider, part of a batch task. Its third poll error is its last.',
+  'sync-source': 'A place that a corpus follows. It is failing while it cannot be read.',
+  'sync-run':
+    'One comparison of a source with its corpus. Nothing is removed before the listing is ' +
+    'complete, and many removals wait for a person.',
 };
 
 /** A machine as a Mermaid state diagram. The same table always gives the same text. */

@@ -77,6 +77,29 @@ const expected: Record<string, Record<string, Record<string, string>>> = {
     failed: {},
     canceled: {},
   },
+  'sync-source': {
+    active: { recover: 'active', fail: 'failing', pause: 'paused', remove: 'removed' },
+    failing: { recover: 'active', fail: 'failing', pause: 'paused', remove: 'removed' },
+    paused: { resume: 'active', remove: 'removed' },
+    removed: {},
+  },
+  'sync-run': {
+    listing: { list: 'listing', complete: 'matching', fail: 'failed', cancel: 'canceled' },
+    matching: { match: 'matching', decide: 'applying', fail: 'failed', cancel: 'canceled' },
+    applying: {
+      act: 'applying',
+      hold: 'held',
+      succeed: 'succeeded',
+      end_partly: 'partial',
+      fail: 'failed',
+      cancel: 'canceled',
+    },
+    held: { apply: 'applying', ignore: 'applying', cancel: 'canceled' },
+    succeeded: {},
+    partial: {},
+    failed: {},
+    canceled: {},
+  },
   'batch-job': {
     submitted: {
       run: 'running',

@@ -14,6 +14,7 @@ import { sinkLimits } from './sink.ts';
 import { sourceLimits } from './source.ts';
 import { suspectLimits } from './suspect.ts';
 import { sweepLimits } from './sweep.ts';
+import { syncLimits } from './sync.ts';
 import { textLimits } from './text.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -139,6 +140,8 @@ export const limits = {
   ...sinkLimits,
 
   ...sweepLimits,
+
+  ...syncLimits,
 
   text: textLimits,
 

@@ -10,7 +10,7 @@ import { placeOf } from '../../kernel/name/corpus-name.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
 import type { Tokens } from '../../provider/prices.ts';
-import { documentIdOf } from '../../store/document/documents.ts';
+import { documentIdFor } from '../../store/document/names.ts';
 import type { Reader } from '../../store/driver/database.ts';
 import type { NewSource } from '../../store/job/submit.ts';
 import { getResults } from '../../store/money/paid-answers.ts';
@@ -85,7 +85,7 @@ async function lookAtOne(
   { caller, corpus }: EstimateInput,
   source: NewSource,
 ): Promise<Pick<Look, 'outcome'> & Paid> {
-  const context = contextOf(options, { caller, corpus, source });
+  const context = await contextOf(options, { caller, corpus, source });
   const fetch = async () => {
     if (source.kind === 'file') await options.pipeline.steps.fetched?.(context);
   };
@@ -136,7 +136,7 @@ async function withFiles(
   for (const { name, bytes } of filesOf(mail)) {
     const source = attachmentSource(mail.item.source, name);
     const { caller, corpus } = mail.item.payer;
-    const context = contextOf(options, { caller, corpus, source: { kind: 'file', source } });
+    const context = await contextOf(options, { caller, corpus, source: { kind: 'file', source } });
     const fetch = async () => void context.scratch.set('source', typed(source, bytes));
     const found = await lookInto(options, { context, fetch, depth: depth + 1 });
     sum = {
@@ -191,10 +191,10 @@ async function countAsked(
 }
 
 /** A context for a document that will not be stored. */
-function contextOf(
+async function contextOf(
   { reader, world }: EstimateOptions,
   { caller, corpus, source }: { caller: string; corpus: string; source: NewSource },
-): StepContext {
+): Promise<StepContext> {
   const { input } = source;
   const place = placeOf({ caller, corpus });
   const scratch = new Map<string, unknown>();
@@ -209,7 +209,7 @@ function contextOf(
       jobId: 0,
       ...place,
       payer: { caller, corpus },
-      documentId: documentIdOf(place.caller, place.corpus, source.source),
+      documentId: await documentIdFor(reader, place, source.source),
       // Bytes at hand are extracted like a file.
       sourceKind: 'file',
       source: source.source,

@@ -5,10 +5,12 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listFailedOf, listFingerprints } from '../../store/item/inbox.ts';
 import { getItem, getItems } from '../../store/item/items.ts';
+import { listHeldRuns } from '../../store/sync/runs.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import { causeShape } from '../view/serializer.ts';
+import { runShape } from '../view/source.ts';
 import { fullName } from './jobs.ts';
 
 export function inboxRoutes(service: StoreService) {
@@ -30,6 +32,7 @@ export function inboxRoutes(service: StoreService) {
       return {
         causes: causes.map(causeShape),
         items: await viewItems(service, rows),
+        ...(await heldOf(service, caller.callerId)),
         ...nextPage(rows, limit, ({ id }) => id),
       };
     },
@@ -47,6 +50,13 @@ export function inboxRoutes(service: StoreService) {
       };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+/** Runs of sources whose removals wait for a person; absent if there are none. */
+async function heldOf({ database }: StoreService, caller: string) {
+  const held = await listHeldRuns(database, caller);
+  if (held.length === 0) return {};
+  return { held: await Promise.all(held.map((run) => runShape(database, run.name, run))) };
 }
 
 /** A cause is a code, or a code and a domain: `http_429@api.example.com`. */

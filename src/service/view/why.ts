@@ -10,12 +10,8 @@ import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import { isPartlyRead, keptPercent } from '../../kernel/text/kept-share.ts';
 import { canonicalUrl, readUrl } from '../../pipeline/fetch/url.ts';
 import { getFetch } from '../../store/crawl/fetches.ts';
-import {
-  type DocumentRow,
-  documentIdOf,
-  getDocument,
-  getMeta,
-} from '../../store/document/documents.ts';
+import { type DocumentRow, getDocument, getMeta } from '../../store/document/documents.ts';
+import { documentIdFor } from '../../store/document/names.ts';
 import {
   getChunk,
   getNewestItem,
@@ -42,7 +38,7 @@ export async function whyOf(service: ReadService, question: WhyQuestion): Promis
   const { database } = service;
   const { caller, corpus } = question;
   const source = sourceOf(question.url);
-  const documentId = documentIdOf(caller, corpus, source);
+  const documentId = await documentIdFor(database, { caller, corpus }, source);
   const document = await getDocument(database, documentId);
   const newest = await getNewestItem(database, documentId);
   const [item = null] = newest ? await viewItems(service, [newest]) : [];

@@ -41,6 +41,8 @@ const sweepOf = (
       AND NOT EXISTS (
         SELECT 1 FROM items JOIN documents ON documents.id = items.document_id
         WHERE items.id = ${table}.${id} AND documents.generation_id ${kept} items.id)
+      AND NOT EXISTS (SELECT 1 FROM removed_documents
+        WHERE removed_documents.generation_id = ${table}.${id})
     RETURNING ${id} AS id`,
 });
 const sweeps = [

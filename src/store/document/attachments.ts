@@ -16,7 +16,8 @@ import { sql, sqlRows } from '../driver/statement.ts';
 import { getJobById } from '../job/jobs.ts';
 import { growJob } from '../job/moves.ts';
 import { addItems } from '../job/submit.ts';
-import { documentIdOf, isSuperseded } from './documents.ts';
+import { isSuperseded } from './documents.ts';
+import { documentIdsOf } from './names.ts';
 
 /** The item that has read a mail. */
 export interface MailItem {
@@ -146,8 +147,11 @@ async function insertRows(
   const ids = { mail_id: mail.documentId, root_id: rootId };
   const [others] = await transaction.run(countOthers, ids);
   const room = Math.max(0, limits.attachment.filesAllMax - Number(others?.count ?? 0));
+  const chosen = files.slice(0, room);
+  const names = chosen.map(({ name }) => attachmentSource(mail.source, name));
+  const documentIds = await documentIdsOf(transaction, mail, names);
   const byDocument = new Map(
-    files.slice(0, room).map((file) => [documentOf(mail, file.name), file] as const),
+    chosen.map((file, index) => [documentIds[index] as string, file] as const),
   );
   const version = { mail_hash: contentHash, as_of: mail.id };
   const same = { ...ids, ...version, mail_source: mail.source, depth };
@@ -157,10 +161,6 @@ async function insertRows(
   );
   const inserted = new Set(rows.map(({ document_id }) => document_id));
   return [...byDocument].flatMap(([id, file]) => (inserted.has(id) ? [file] : []));
-}
-
-function documentOf({ caller, corpus, source }: MailItem, name: string): string {
-  return documentIdOf(caller, corpus, attachmentSource(source, name));
 }
 
 const ofMails = sql<{ document_id: string }>`

@@ -60,7 +60,10 @@ export async function removeDocument(transaction: Transaction, id: string): Prom
   return document ? [await deletionOf(transaction, document)] : [];
 }
 
-async function deletionOf(transaction: Transaction, document: DocumentRow): Promise<NewEvent> {
+export async function deletionOf(
+  transaction: Transaction,
+  document: DocumentRow,
+): Promise<NewEvent> {
   const { id, corpus, caller } = document;
   const owner = await ownerOfCorpus(transaction, document);
   const detail = { document_id: id, corpus, caller, owner };

@@ -38,6 +38,7 @@ import { benches } from '../migration/0030-0039/0033-benches.ts';
 import { callersOfJobs } from '../migration/0030-0039/0034-callers-of-jobs.ts';
 import { serviceQueue } from '../migration/0030-0039/0035-service-queue.ts';
 import { metadata } from '../migration/0040-0049/0041-metadata.ts';
+import { syncSources } from '../migration/0040-0049/0043-sync-sources.ts';
 import type { Database, Transaction } from './database.ts';
 import { refreshChecks, type StateCheck, stateChecks } from './state-check.ts';
 import { sql } from './statement.ts';
@@ -83,6 +84,7 @@ export const migrations: readonly Migration[] = [
   callersOfJobs,
   serviceQueue,
   metadata,
+  syncSources,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

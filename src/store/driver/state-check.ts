@@ -8,6 +8,8 @@ import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import { waits } from '../../kernel/lifecycle/item-wait.ts';
 import { job, sweeps } from '../../kernel/lifecycle/job.ts';
 import { sqlCheck } from '../../kernel/lifecycle/machine.ts';
+import { syncRun } from '../../kernel/lifecycle/sync-run.ts';
+import { syncSource } from '../../kernel/lifecycle/sync-source.ts';
 import type { Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -24,6 +26,8 @@ export function stateChecks({ machine }: Lifecycle): StateCheck[] {
     { table: 'jobs', column: 'state', states: job.states },
     { table: 'jobs', column: 'sweep', states: sweeps },
     { table: 'batch_tasks', column: 'state', states: batchTask.states },
+    { table: 'sync_sources', column: 'state', states: syncSource.states },
+    { table: 'sync_runs', column: 'state', states: syncRun.states },
   ];
 }
 

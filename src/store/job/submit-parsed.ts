@@ -11,7 +11,8 @@ import type { NewEvent } from '../../observe/event.ts';
 import { writeFetch } from '../crawl/fetches.ts';
 import { appendEvents } from '../delivery/events.ts';
 import { insertChunks, type NewChunk } from '../document/chunks.ts';
-import { documentIdOf, ensureCorpus, writeText } from '../document/documents.ts';
+import { ensureCorpus, writeText } from '../document/documents.ts';
+import { documentIdsOf } from '../document/names.ts';
 import type { Database, Transaction } from '../driver/database.ts';
 import { insertItems } from '../item/moves.ts';
 import { insertJob } from './moves.ts';
@@ -65,7 +66,7 @@ export async function insertParsed(
   const now = database.now();
   const { corpus, sources } = submission;
   const place = placeOf(submission);
-  const documentOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
+  const documentIds = await documentIdsOf(transaction, place, namesOf(sources));
   await ensureCorpus(transaction, place.corpus, now);
   const job = {
     ...submission,
@@ -86,7 +87,7 @@ export async function insertParsed(
     transaction,
     { ...job, id: jobId },
     sources.map((source, index) => ({
-      documentId: documentOf(source.source),
+      documentId: documentIds[index] as string,
       sourceKind: source.kind,
       source: source.source,
       // What was fetched has nothing to wait for at the gate of its domain.
@@ -101,7 +102,7 @@ export async function insertParsed(
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {
     const id = ids[index] as number;
-    const document = { id, jobId, documentId: documentOf(source.source) };
+    const document = { id, jobId, documentId: documentIds[index] as string };
     const reached = reachedBy(source);
     const { chunks, tokens } = await writeParsed(transaction, {
       ...document,
@@ -116,6 +117,10 @@ export async function insertParsed(
   await appendEvents(transaction, events, now);
   submission.check();
   return ids;
+}
+
+function namesOf(sources: readonly ParsedSource[]): string[] {
+  return sources.map(({ source }) => source);
 }
 
 type Reached = readonly (typeof doneBefore)[number][];

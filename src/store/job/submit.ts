@@ -7,7 +7,8 @@ import { type Metadata, metadataText } from '../../kernel/metadata/metadata.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { type Crawl, insertCrawl } from '../crawl/crawls.ts';
 import { appendEvents } from '../delivery/events.ts';
-import { documentIdOf, ensureCorpus } from '../document/documents.ts';
+import { ensureCorpus } from '../document/documents.ts';
+import { documentIdsOf } from '../document/names.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import { admitAtGates } from '../item/gates.ts';
@@ -137,12 +138,13 @@ async function addSome(
   job: ItemsOfJob,
   { some, firstRank }: { readonly some: readonly NewSource[]; readonly firstRank: number },
 ): Promise<number[]> {
-  const { caller, corpus } = placeOf(job);
+  const names = some.map(({ source }) => source);
+  const documentIds = await documentIdsOf(transaction, placeOf(job), names);
   const ids = await insertItems(
     transaction,
     job,
     some.map(({ kind, source, gate, metadata }, index) => ({
-      documentId: documentIdOf(caller, corpus, source),
+      documentId: documentIds[index] as string,
       sourceKind: kind,
       source,
       gate: gate ?? null,

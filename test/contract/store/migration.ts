@@ -148,7 +148,12 @@ export const migrationTests: readonly StoreTest[] = [
       const write = (text: string) => database.write((transaction) => transaction.run({ text }));
       await write(`INSERT INTO batch_tasks (key, caller, task_type, state, input, submission,
         next_at, created_at, updated_at) VALUES ('k', 'ann', 'x', 'pending', '{}', '{}', 0, 0, 0)`);
-      assert.equal(stateChecks(lifecycle).length, 5);
+      await write(`INSERT INTO sync_sources (caller, corpus, place_caller, place_corpus, name, kind,
+        location, options, state, created_at, updated_at)
+        VALUES ('ann', 'a', 'ann', 'a', 'docs', 'folder', '/docs', '{}', 'active', 0, 0)`);
+      await write(`INSERT INTO sync_runs (source_id, cause, is_plan, state, job_keys, created_at,
+        updated_at) VALUES (1, 'request', 0, 'listing', '[]', 0, 0)`);
+      assert.equal(stateChecks(lifecycle).length, 7);
       for (const { table, column, states } of stateChecks(lifecycle)) {
         const set = (state: string) => write(`UPDATE ${table} SET ${column} = '${state}'`);
         const refused = `${table}.${column}`;

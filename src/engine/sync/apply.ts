@@ -1,0 +1,196 @@
+/**
+ * Applies what a run found: renames first, so that a new file under an old name is another
+ * document; then submissions, as ordinary jobs; removals last. A change is applied in the
+ * transaction that marks it, so it is applied once.
+ */
+import { limits } from '../../kernel/limits/limits.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import { appendEvents } from '../../store/delivery/events.ts';
+import { documentIdsOf } from '../../store/document/names.ts';
+import { removeSoftly, restoreDocument } from '../../store/document/removed.ts';
+import { renameDocument } from '../../store/document/rename.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { insertSubmission } from '../../store/job/submit.ts';
+import {
+  type ChangeKind,
+  type ChangeRow,
+  countChanges,
+  dropSome,
+  listOpenChanges,
+  markApplied,
+  reclassifyChanges,
+} from '../../store/sync/changes.ts';
+import { deleteEntries, keepEntries, listShared, putEntries } from '../../store/sync/entries.ts';
+import { cancelItemsOf } from '../command/cancel-items.ts';
+import { endRun, holdRun } from './end.ts';
+import type { SourceRun } from './run.ts';
+
+export async function applyChanges(run: SourceRun): Promise<void> {
+  if (run.row.is_plan === 1) return endRun(run);
+  await forEachPage(run, ['moved', 'restored'], limits.sync.renamesMax, rename);
+  await forEachPage(run, ['added', 'changed'], limits.sync.submitMax, submit);
+  if (await isHeldBack(run)) return holdRun(run);
+  const remove = run.row.removals === 'ignore' ? keep : removeGone;
+  await forEachPage(run, ['removed'], limits.sync.renamesMax, remove);
+  return endRun(run);
+}
+
+type Apply = (run: SourceRun, page: readonly ChangeRow[]) => Promise<void>;
+
+async function forEachPage(
+  run: SourceRun,
+  kinds: readonly ChangeKind[],
+  limit: number,
+  apply: Apply,
+): Promise<void> {
+  const { database } = run.options;
+  for (const kind of kinds) {
+    for (;;) {
+      const page = { run_id: run.row.id, kind, after: 0, limit };
+      const changes = await listOpenChanges(database, page);
+      if (changes.length === 0) break;
+      await apply(run, changes);
+    }
+  }
+}
+
+/** Too many removals, or an empty listing: a disk may not be mounted. */
+async function isHeldBack({ options, row }: SourceRun): Promise<boolean> {
+  if (row.removals !== null) return false;
+  const { removed } = await countChanges(options.database, row.id);
+  return isSuspicious({ removed: removed.open, before: row.entries_before, listed: row.listed });
+}
+
+export function isSuspicious(counts: { removed: number; before: number; listed: number }): boolean {
+  const { removed, before, listed } = counts;
+  if (removed === 0) return false;
+  const { removedMax, removedPercentMax } = limits.sync;
+  return listed === 0 || (removed > removedMax && removed * 100 > before * removedPercentMax);
+}
+
+const rename: Apply = async (run, page) => {
+  const { kind, source, revoke } = run.options;
+  const place = { caller: source.place_caller, corpus: source.place_corpus };
+  const canceled: number[] = [];
+  await run.commit('act', {}, async (transaction, now) => {
+    canceled.length = 0;
+    const ids = page.flatMap(({ document_id }) => document_id ?? []);
+    const { items, events } = await cancelItemsOf(transaction, ids, now);
+    canceled.push(...items);
+    const refused: ChangeRow[] = [];
+    const done: ChangeRow[] = [];
+    for (const change of page) {
+      const id = change.document_id ?? '';
+      const { source: name } = kind.sourceOf(run.place, change.key);
+      const named = { id, place, source: name, now };
+      const written =
+        change.kind === 'moved'
+          ? await renameDocument(transaction, named)
+          : await restoreDocument(transaction, named);
+      if (written) events.push(...written);
+      (written ? done : refused).push(change);
+    }
+    await recordRenames(transaction, run, done);
+    await reclassifyChanges(transaction, refused.map(asAdded));
+    await appendEvents(transaction, events, now);
+  });
+  revoke(canceled);
+};
+
+/** The document or its new name is taken: the file is read like any other. */
+function asAdded({ id }: ChangeRow) {
+  const evidence = 'new in the listing; the document of its content could not be renamed';
+  return { id, kind: 'added' as const, from_key: null, document_id: null, evidence };
+}
+
+async function recordRenames(
+  transaction: Transaction,
+  { options: { source } }: SourceRun,
+  changes: readonly ChangeRow[],
+): Promise<void> {
+  const moved = changes.filter(({ kind }) => kind === 'moved');
+  await deleteEntries(
+    transaction,
+    source.id,
+    moved.flatMap(({ from_key }) => from_key ?? []),
+  );
+  await putEntries(
+    transaction,
+    source.id,
+    changes.map((change) => ({ ...entryOf(change), document_id: change.document_id ?? '' })),
+  );
+  await markApplied(transaction, changes);
+}
+
+function entryOf({ key, stamp, size }: ChangeRow) {
+  return { key, stamp: stamp ?? '', size };
+}
+
+const submit: Apply = async (run, page) => {
+  const { kind, source, world, ring } = run.options;
+  const { budgetCents, lane, priority = limits.fairness.priorityDefault } = run.place.options;
+  const sources = page.map(({ key }) => kind.sourceOf(run.place, key));
+  const key = world.uuid();
+  const jobKeys = [...(JSON.parse(run.row.job_keys) as string[]), key];
+  const place = { caller: source.place_caller, corpus: source.place_corpus };
+  await run.commit('act', { jobKeys }, async (transaction, now) => {
+    const { caller, corpus } = source;
+    const chosen = { budgetCents, lane, priority, force: false };
+    await insertSubmission(transaction, { key, caller, corpus, sources, ...chosen, now });
+    const names = sources.map(({ source: name }) => name);
+    const ids = await documentIdsOf(transaction, place, names);
+    const entries = page.map((change, index) => ({
+      ...entryOf(change),
+      document_id: ids[index] as string,
+    }));
+    await putEntries(transaction, source.id, entries);
+    await markApplied(transaction, page);
+  });
+  ring();
+};
+
+/** The listing may be old by now: what has come back stays. */
+const removeGone: Apply = async (run, page) => {
+  const { kind, source, database, revoke } = run.options;
+  const back: ChangeRow[] = [];
+  const gone: ChangeRow[] = [];
+  for (const change of page) {
+    const isBack = (await kind.has?.(run.place, change.key)) ?? false;
+    (isBack ? back : gone).push(change);
+  }
+  const ids = gone.flatMap(({ document_id }) => document_id ?? []);
+  const shared = await listShared(database, source.id, ids);
+  const canceled: number[] = [];
+  await run.commit('act', {}, async (transaction, now) => {
+    canceled.length = 0;
+    const removed = gone.filter(({ document_id }) => !shared.has(document_id ?? ''));
+    const removedIds = removed.flatMap(({ document_id }) => document_id ?? []);
+    const { items, events } = await cancelItemsOf(transaction, removedIds, now);
+    canceled.push(...items);
+    const written: NewEvent[] = [...events];
+    for (const { document_id, key } of removed) {
+      const removal = { id: document_id ?? '', sourceId: source.id, key, now };
+      written.push(...(await removeSoftly(transaction, removal)));
+    }
+    const keys = gone.map(({ key }) => key);
+    await deleteEntries(transaction, source.id, keys);
+    await markApplied(transaction, gone);
+    await dropSome(
+      transaction,
+      back.map(({ id }) => id),
+    );
+    await appendEvents(transaction, written, now);
+  });
+  revoke(canceled);
+};
+
+/** A person decided to keep the documents. */
+const keep: Apply = (run, page) =>
+  run.commit('act', {}, async (transaction) => {
+    const keys = page.map(({ key }) => key);
+    await keepEntries(transaction, run.options.source.id, keys);
+    await dropSome(
+      transaction,
+      page.map(({ id }) => id),
+    );
+  });
