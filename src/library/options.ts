@@ -1,7 +1,7 @@
 /** The options of the library. */
 
 import type { PawlOptions } from '../app/options.ts';
-import type { SearchFilter, SearchMode } from '../search/request.ts';
+import type { SearchFilter, SearchMode, SearchRequest } from '../search/request.ts';
 import type { CrawlInput } from '../source/sources.ts';
 
 export interface OpenOptions extends PawlOptions {
@@ -38,4 +38,18 @@ export interface SearchOptions {
   readonly filter?: SearchFilter | undefined;
   /** Adds to each hit the ranks and scores that it got from each list. */
   readonly explain?: boolean | undefined;
+  /** Also the nearest passages of a query whose words occur nowhere. */
+  readonly near?: boolean | undefined;
+  /** The least relevance of a hit, from 0 to 1. */
+  readonly minScore?: number | undefined;
+  /** For hybrid search; a list without a weight keeps its own. */
+  readonly weights?: SearchRequest['weights'];
+  /** How many hits to skip. */
+  readonly offset?: number | undefined;
+  /** False: all passages as ranked. `document`: one hit for each document. */
+  readonly group?: SearchRequest['group'];
+  /** Counts of the documents that match, in the result of `find`. */
+  readonly facets?: SearchRequest['facets'];
+  /** `plain`: quotation marks, `-` and `title:` are no operators. */
+  readonly syntax?: SearchRequest['syntax'];
 }

@@ -15,7 +15,7 @@ import type { BatchTaskState } from '../kernel/lifecycle/batch-task.ts';
 import type { JobState } from '../kernel/lifecycle/job.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Estimate } from '../pipeline/estimate/estimate.ts';
-import type { Hit } from '../search/search.ts';
+import type { Found, Hit } from '../search/search.ts';
 import { ProgressBoard } from '../service/view/progress-board.ts';
 import { whyOf } from '../service/view/why.ts';
 import { crawlFrom, expandSources, type SourceInput } from '../source/sources.ts';
@@ -104,6 +104,15 @@ export class Pawl {
 
   async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {
     return this.#assembled.searcher.search({
+      ...options,
+      ...(await this.#own.place(corpus)),
+      query,
+    });
+  }
+
+  /** The same with the number of all matches, facets, and a correction of the query. */
+  async find(corpus: string, query: string, options: SearchOptions = {}): Promise<Found> {
+    return this.#assembled.searcher.find({
       ...options,
       ...(await this.#own.place(corpus)),
       query,

@@ -34,8 +34,8 @@ const tools = {
     input: Search,
     isReadOnly: true,
     run: async ({ ask }, body) => {
-      const { results } = await ask('POST /search', { body });
-      return { results };
+      const { results, total, facets, did_you_mean } = await ask('POST /search', { body });
+      return { results, total, facets, did_you_mean };
     },
   }),
   ingest: tool({

@@ -1,9 +1,10 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
 import type { BodyOf } from '../../contract/contract.ts';
-import type { Hit } from '../../contract/schema/schema.ts';
+import type { Found, Hit } from '../../contract/schema/schema.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { facetNames } from '../../search/facet.ts';
 import { answer, type Command, numberOf, usageError, withStore } from '../command.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
@@ -19,6 +20,10 @@ export const search: Command = {
       meaning: `number of results: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
     },
     mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
+    offset: { type: 'string', value: 'N', meaning: 'skip the first N results' },
+    'min-score': { type: 'string', value: 'X', meaning: 'least relevance, from 0 to 1' },
+    facets: { type: 'string', value: 'A,B', meaning: `counts by ${facetNames.join(', ')}` },
+    near: { type: 'boolean', meaning: 'also show the nearest passages if no word occurs' },
     explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
   },
   examples: ['pawl search handbook "refund policy" --top-k 3'],
@@ -30,20 +35,55 @@ export const search: Command = {
       corpus_name: corpus,
       query,
       top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
+      offset: numberOf(call.flags, 'offset', { min: 0, max: limits.search.offsetMax }),
+      min_score: scoreOf(call.flags['min-score']),
+      facets: facetsOf(call.flags.facets),
+      near: call.flags.near === true,
       mode: call.flags.mode as BodyOf<'POST /search'>['mode'],
       explain: call.flags.explain === true,
     };
     const found = await withStore(call, ({ ask }) => ask('POST /search', { body }));
     return answer(call, found, () => {
       const { terminal } = call;
-      const what = `${count(found.results.length, 'passage')} for “${query}” in ${corpus}`;
+      const { length } = found.results;
+      const of = found.total > length ? ` of ${found.total}` : '';
+      const what = `${count(length, 'passage')}${of} for “${query}” in ${corpus}`;
       terminal.print(terminal.paint('dim', `${what} · ${found.query_ms} ms`));
       for (const [index, hit] of found.results.entries()) {
-        printHit(terminal, hit, index + 1, query);
+        printHit(terminal, hit, index + 1 + (body.offset ?? 0), query);
       }
+      printMore(terminal, found);
     });
   },
 };
+
+type Body = BodyOf<'POST /search'>;
+
+function scoreOf(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const score = Number(given);
+  if (given !== '' && score >= 0 && score <= 1) return score;
+  throw usageError(`--min-score is a number from 0 to 1, not ${given}`);
+}
+
+function facetsOf(given: unknown): Body['facets'] {
+  if (typeof given !== 'string') return undefined;
+  const names = given.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !facetNames.some((one) => one === name));
+  if (wrong === undefined) return names as Body['facets'];
+  throw usageError(`--facets takes ${facetNames.join(', ')}, not ${JSON.stringify(wrong)}`);
+}
+
+function printMore(terminal: Terminal, { results, facets, did_you_mean: other }: Found): void {
+  for (const [name, counts] of Object.entries(facets)) {
+    const shown = counts.slice(0, 8).map(({ value, count: n }) => `${printable(value)} ${n}`);
+    terminal.print();
+    terminal.print(`${terminal.paint('bold', name)}  ${shown.join(' · ')}`);
+  }
+  if (other !== null) terminal.print(`Did you mean “${printable(other)}”?`);
+  if (results.length > 0 || other !== null) return;
+  terminal.print('No passage has these words. --near shows the nearest passages.');
+}
 
 const linesMax = 3;
 const columnsMax = 96;
@@ -58,9 +98,11 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
   const fill = ' '.repeat(Math.max(columns - title.length - score.length, 2));
   const shownScore = `${fill}${terminal.paint('dim', score)}`;
   terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
+  const more = hit.more_in_document > 0 ? ` · ${hit.more_in_document} more in this document` : '';
   const page = hit.page == null ? '' : ` · page ${hit.page}`;
-  const path = cutPath(displayPath(hit.source_url), columns - page.length);
-  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
+  const notes = `${page}${hit.near ? ' · near' : ''}${more}`;
+  const path = cutPath(displayPath(hit.source_url), columns - notes.length);
+  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', notes)}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
   if (hit.explanation)

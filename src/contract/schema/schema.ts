@@ -10,8 +10,6 @@ import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { eventKinds } from '../../observe/event.ts';
-import { searchModes } from '../../search/request.ts';
-import { SearchFilter } from '../search-filter.ts';
 import { Chunk, Document } from './corpus.ts';
 import {
   CorpusNameOrNone,
@@ -23,7 +21,6 @@ import {
   lastError,
   nullable,
   oneOf,
-  pageNumber,
   spent,
   Tokens,
   time,
@@ -35,6 +32,7 @@ import {
 export * from './caller.ts';
 export * from './corpus.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './parts.ts';
+export * from './search.ts';
 
 /** `cheap` uses the batches of providers: half the price, within a day. */
 export const lane = oneOf(lanes);
@@ -295,37 +293,6 @@ export const Chosen = Type.Object(
   closed,
 );
 
-export const Search = Type.Object(
-  {
-    corpus_name: corpusName,
-    query: Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
-    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.search.topKMax })),
-    mode: Type.Optional(oneOf(searchModes)),
-    filter: Type.Optional(SearchFilter),
-    explain: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
-
-export const Hit = Type.Object({
-  chunk_id: Type.String(),
-  text: Type.String(),
-  score: Type.Number({
-    description:
-      'Only comparable within one response: the best result of a query is near 1, however poor.',
-  }),
-  source_url: Type.String(),
-  document_id: Type.String(),
-  title: nullable(Type.String()),
-  heading: Type.String(),
-  page: pageNumber,
-  highlights: Type.Array(Type.Unknown()),
-  similar: count,
-  explanation: Type.Optional(Type.Unknown()),
-});
-
-export const Found = Type.Object({ results: Type.Array(Hit), query_ms: Type.Number() });
-
 const Provenance = Type.Object({
   generation: Type.Integer(),
   content_hash: Type.String(),
@@ -388,6 +355,5 @@ export type Item = Static<typeof Item>;
 export type Event = Static<typeof Event>;
 export type Cause = Static<typeof Cause>;
 export type Chosen = Static<typeof Chosen>;
-export type Hit = Static<typeof Hit>;
 export type Why = Static<typeof Why>;
 export type Problem = Static<typeof Problem>;

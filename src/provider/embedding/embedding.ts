@@ -40,6 +40,10 @@ export interface Embedder {
   readonly origin?: Origin | undefined;
   /** What is left of the rate limit in this minute, if there is one. */
   readonly pace?: (() => Pace) | undefined;
+  /** Whether the model has the word in its vocabulary; absent if that cannot be known. */
+  knows?(word: string): Promise<boolean>;
+  /** The cosine of unrelated texts, if it is known. */
+  readonly unrelatedCosine?: number | undefined;
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
   /** Waits briefly for responses in flight, so that they are stored, then gives up. */
   close?(): Promise<void>;

@@ -290,11 +290,14 @@ export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
   };
 }
 
-export function hitShape(hit: Passage): schema.Hit {
+export function hitShape(hit: Passage, corpusName: string): schema.Hit {
   return {
     chunk_id: hit.chunkId,
+    corpus_name: corpusName,
     text: hit.text,
     score: hit.score,
+    relevance: hit.relevance,
+    near: hit.near,
     source_url: hit.sourceUrl,
     document_id: hit.documentId,
     title: hit.title,
@@ -302,6 +305,8 @@ export function hitShape(hit: Passage): schema.Hit {
     page: hit.page,
     highlights: [...hit.highlights],
     similar: hit.similar,
+    more_in_document: hit.moreInDocument,
+    ...(hit.passages && { passages: hit.passages.map((one) => hitShape(one, corpusName)) }),
     ...(hit.explanation && { explanation: hit.explanation }),
   };
 }

@@ -37,6 +37,7 @@ import { workClock } from '../migration/0030-0039/0032-work-clock.ts';
 import { benches } from '../migration/0030-0039/0033-benches.ts';
 import { callersOfJobs } from '../migration/0030-0039/0034-callers-of-jobs.ts';
 import { serviceQueue } from '../migration/0030-0039/0035-service-queue.ts';
+import { wordAnalysis } from '../migration/0030-0039/0039-word-analysis.ts';
 import type { Database, Transaction } from './database.ts';
 import { refreshChecks, type StateCheck, stateChecks } from './state-check.ts';
 import { sql } from './statement.ts';
@@ -81,6 +82,7 @@ export const migrations: readonly Migration[] = [
   benches,
   callersOfJobs,
   serviceQueue,
+  wordAnalysis,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
