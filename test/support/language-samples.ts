@@ -46,7 +46,7 @@ export const languageSamples: readonly LanguageSample[] = [
       'El médico recomienda caminar media hora cada mañana para fortalecer el corazón.',
       'Los autobuses de la ciudad no circulan los domingos porque los conductores descansan.',
     ],
-    queries: ['devolucion de la compra', 'médicos que recomiendan', 'autobús domingo'],
+    queries: ['devolucion del producto', 'médicos que recomiendan', 'autobús domingo'],
   },
   {
     language: 'it',
