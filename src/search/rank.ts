@@ -156,7 +156,7 @@ async function feedbackOf(
     const chosen = chooseTerms(lent, index);
     if (chosen.length === 0) return undefined;
     const terms = chosen.map(({ stem }) => stem);
-    const { rows } = rowsWith(index, { terms }, allowed);
+    const { rows } = rowsWith(index, { terms, isCounted: false }, allowed);
     return { words: chosen.map(({ word }) => word), rows };
   });
 }
@@ -235,12 +235,13 @@ function wordRows(
 
 function rowsWith(
   index: WordIndex,
-  { terms, required, excluded }: Pick<WordSearch, 'terms' | 'required' | 'excluded'>,
+  sought: Pick<WordSearch, 'terms' | 'required' | 'excluded' | 'isCounted'>,
   allowed: Allowed | undefined,
 ): Omit<WordsFound, 'hits'> & { rows: ScoredRow[] } {
   const size = limits.search.candidatesMax;
   const isAllowed = allowed?.isAllowed;
-  const { hits, ...found } = index.find({ terms, required, excluded, size, isAllowed });
+  const { terms, required, excluded, isCounted } = sought;
+  const { hits, ...found } = index.find({ terms, required, excluded, isCounted, size, isAllowed });
   return { ...found, rows: hits.map(toRow) };
 }
 

@@ -133,7 +133,8 @@ export class Searcher {
     const ranking = await rankPassages(this.#options, request);
     const relevance = relevanceOf(ranking);
     const { minScore = 0 } = request;
-    const above = ranking.fused.filter((one) => minScore === 0 || relevance(one) >= minScore);
+    const { fused } = ranking;
+    const above = minScore === 0 ? fused : fused.filter((one) => relevance(one) >= minScore);
     const fitting = await this.#fitting(request, ranking, above);
     const { places, isGrouped } = placesFor(request, fitting.places);
     const read = await this.#read(request, places);

@@ -64,6 +64,8 @@ export class Analyzer {
   readonly splitter = new WordSplitter();
   readonly #stemmers = new Map<string, Stem>();
   readonly #known = new Map<string, Map<string, readonly string[]>>();
+  /** Most texts follow one of the same language. */
+  #last = { language: '', cache: new Map<string, readonly string[]>() };
 
   /** The terms of a word in lower case, in a text of this language; none for a stop word. */
   termsOf(word: string, kind: Token['kind'], language: string): readonly string[] {
@@ -78,10 +80,10 @@ export class Analyzer {
   }
 
   #cacheOf(language: string): Map<string, readonly string[]> {
-    const known = this.#known.get(language);
-    if (known) return known;
-    const cache = new Map<string, readonly string[]>();
+    if (this.#last.language === language) return this.#last.cache;
+    const cache = this.#known.get(language) ?? new Map<string, readonly string[]>();
     this.#known.set(language, cache);
+    this.#last = { language, cache };
     return cache;
   }
 

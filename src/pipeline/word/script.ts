@@ -40,16 +40,20 @@ export class WordSplitter {
    * The words of a text. A query has single Han characters only where they stand alone, because
    * their pairs say more.
    */
-  *tokensOf(text: string, of: 'text' | 'query' = 'text'): Generator<Token> {
-    for (let start = 0; start < text.length; ) {
-      const kind = this.kindOf(text.charCodeAt(start));
-      let end = start + 1;
-      while (end < text.length && this.kindOf(text.charCodeAt(end)) === kind) end += 1;
-      if (kind === pairedWord) yield* pairsOf(text, { start, end }, of);
-      else if (kind === unspacedWord) yield* this.dictionaryWords(text, start, end);
-      else if (kind === spacedWord) yield { start, end, kind };
-      start = end;
+  tokensOf(text: string, of: 'text' | 'query' = 'text'): Token[] {
+    const tokens: Token[] = [];
+    let start = 0;
+    let before = noWord;
+    for (let place = 0; place <= text.length; place++) {
+      const kind = place < text.length ? this.kindOf(text.charCodeAt(place)) : noWord;
+      if (kind === before) continue;
+      if (before === spacedWord) tokens.push({ start, end: place, kind: spacedWord });
+      else if (before === pairedWord) tokens.push(...pairsOf(text, { start, end: place }, of));
+      else if (before === unspacedWord) tokens.push(...this.dictionaryWords(text, start, place));
+      start = place;
+      before = kind;
     }
+    return tokens;
   }
 
   /** Splits text without spaces. The dictionary comes with Node; the locale does not choose it. */

@@ -44,6 +44,8 @@ export interface WordSearch {
   readonly required?: readonly Sought[] | undefined;
   readonly excluded?: readonly Sought[] | undefined;
   readonly size: number;
+  /** False: neither `matched` nor `generations` is needed. */
+  readonly isCounted?: boolean | undefined;
   readonly isAllowed?: ((place: VectorPlace) => boolean) | undefined;
 }
 
@@ -156,7 +158,8 @@ export class WordIndex {
     return this.find(search).hits;
   }
 
-  find({ terms, required = [], excluded = [], size, isAllowed }: WordSearch): WordsFound {
+  find(search: WordSearch): WordsFound {
+    const { terms, required = [], excluded = [], size, isAllowed, isCounted = true } = search;
     const slots = this.#runOf.length;
     if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
     const scores = this.#scores.fill(0, 0, slots);
@@ -167,20 +170,26 @@ export class WordIndex {
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
     const generations = new Set<number>();
     let matched = 0;
+    let threshold = top.threshold;
     let last: Run | undefined;
     for (let slot = 0; slot < slots; slot++) {
       const score = scores[slot] as number;
       // Chunks with none of the terms are not found.
-      if (score <= 0) continue;
+      if (score <= 0 || (!isCounted && score < threshold)) continue;
       const run = this.#runOf[slot];
       if (!run || (isFit && !isFit(slot))) continue;
       if (isAllowed && !isAllowed(this.#placeOf(slot))) continue;
       matched += 1;
       if (run !== last) generations.add(run.generationId);
       last = run;
-      if (score >= top.threshold) top.offer(slot, score);
+      if (score < threshold) continue;
+      top.offer(slot, score);
+      threshold = top.threshold;
     }
-    const hits = top.sorted().map(({ slot, score }) => ({ ...this.#placeOf(slot), score }));
+    const hits = top.sorted().map(({ slot, score }) => {
+      const { documentId, generationId, ordinal } = this.#placeOf(slot);
+      return { documentId, generationId, ordinal, score };
+    });
     return { hits, matched, generations, bound };
   }
 
