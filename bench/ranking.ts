@@ -8,10 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assemble } from '../src/app/wire.ts';
 import { limits } from '../src/kernel/limits/limits.ts';
-import { searchWordsOf, stemmer } from '../src/pipeline/word/terms.ts';
+import { Analyzer } from '../src/pipeline/word/analysis.ts';
+import { searchWordsOf } from '../src/pipeline/word/terms.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
 import { FilterCache } from '../src/search/filter-cache.ts';
 import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
+import { parseQuery } from '../src/search/query/query.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
 import { WordMirror } from '../src/search/word/word-mirror.ts';
@@ -128,12 +130,14 @@ async function measure(collection: Collection): Promise<Measured[]> {
       mirror,
       words,
       filters: new FilterCache(database),
-      stemOf: stemmer(),
+      analyzer: new Analyzer(),
       weights: defaultWeights,
     };
     const rows: Measured[] = [];
     for (const { id, text } of collection.queries) {
-      const request = { caller, corpus: 'bench', query: text.slice(0, 2000) };
+      const query = text.slice(0, 2000);
+      const parsed = parseQuery(query, 'plain');
+      const request = { caller, corpus: 'bench', query, parsed };
       const ranking = await rankPassages(options, request);
       rows.push({
         collection: collection.name,

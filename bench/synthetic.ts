@@ -86,7 +86,8 @@ async function insertOne(
   await insertVectors(transaction, generationId, vectorRows);
   const title = texts[0]?.slice(0, 40) ?? '';
   indexGeneration(transaction, generationId);
-  await writeWords(transaction, generationId, packer.pack(title, chunks));
+  const words = packer.pack(title, chunks);
+  await writeWords(transaction, generationId, { words, version: 1, language: 'en' });
   await transaction.run(insertDocument, {
     ...synthetic,
     id: documentId,

@@ -52,6 +52,8 @@ describe('the words of the project', () => {
         'web/dist/**',
         'src/store/migration/**',
         'src/pipeline/entity/model-extractor.ts',
+        // Words of other languages.
+        'src/pipeline/word/stop-words.ts',
       ],
     });
     const found = paths.flatMap((path) =>

@@ -5,6 +5,7 @@ import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import { WordReindex } from '../pipeline/word/reindex.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/driver/database.ts';
 import { sweepAlone } from '../store/driver/sweep-lock.ts';
@@ -67,6 +68,8 @@ export class Engine {
   readonly #commitSignal: CommitSignal;
   readonly #sinkSyncs: readonly SinkSync[];
   readonly #points: PgvectorMaintenance | undefined;
+  readonly #reindex: WordReindex;
+  readonly #reindexLoop: Loop;
   readonly #deliveries: readonly Loop[];
   readonly #sync: SyncRunner;
   readonly #syncLoop: Loop;
@@ -126,6 +129,9 @@ export class Engine {
     this.callers = new CallerCommands({ database, ring });
     this.#sinkSyncs = (options.sinks ?? []).map((sink) => new SinkSync(database, sink));
     this.#points = options.hasPoints ? new PgvectorMaintenance(database) : undefined;
+    this.#reindex = new WordReindex(database);
+    const { sweepIntervalMs } = limits.loop;
+    this.#reindexLoop = this.#loop('words', sweepIntervalMs, () => this.#reindex.run());
     this.#deliveries = this.#deliveryLoops();
     this.#sync = this.#openSync(() => ring('work'));
     this.#syncLoop = this.#loop('sync', limits.sync.pollMs, () => this.#sync.turn());
@@ -139,7 +145,7 @@ export class Engine {
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
     // The process may be short-lived: sinks are synchronized immediately, beside the work.
-    for (const loop of this.#deliveries) void loop.runNow();
+    for (const loop of [...this.#deliveries, this.#reindexLoop]) void loop.runNow();
     this.#unlisten = this.#commitSignal.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
     this.#isStarted = true;
@@ -151,6 +157,7 @@ export class Engine {
     this.#unlisten?.();
     for (const sinkSync of this.#sinkSyncs) sinkSync.stop();
     this.#points?.stop();
+    this.#reindex.stop();
     this.#isStarted = false;
     await this.#sync.stop();
     await Promise.all([this.commands.sweeps, ...this.#loops].map((each) => each.stop()));
@@ -206,6 +213,7 @@ export class Engine {
       sweep('retention', () => pruneHistory(database)),
       sweep('fetched', () => sweepFetched(database, blobs)),
       sweep('results', () => pruneMoney(database)),
+      this.#reindexLoop,
     ];
   }
 

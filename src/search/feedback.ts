@@ -3,26 +3,29 @@
  * which finds passages on the same subject in other words (pseudo-relevance feedback).
  */
 import { limits } from '../kernel/limits/limits.ts';
-import { isStopWord, wordsOf } from '../pipeline/word/terms.ts';
+import { type Analyzer, fallbackLanguage } from '../pipeline/word/analysis.ts';
 
 interface Term {
-  /** As written in the text; the index derives the stem. */
+  /** As written in the text. */
   readonly word: string;
   /** Summed over the passages that contain it: its frequency, damped by the passage length. */
   weight: number;
 }
 
-/** The terms of the passages by stem. */
-export function termsOf(
-  passages: readonly string[],
-  stemOf: (word: string) => string,
-): Map<string, Term> {
-  const words = passages.map((text) => wordsOf(text));
-  const mean = words.reduce((sum, { length }) => sum + length, 0) / Math.max(words.length, 1);
+export interface Lender {
+  readonly text: string;
+  /** The language in which its words were analyzed. */
+  readonly analysis: string | null;
+}
+
+/** The words of the passages by their term. */
+export function termsOf(passages: readonly Lender[], analyzer: Analyzer): Map<string, Term> {
+  const counted = passages.map((passage) => countTerms(passage, analyzer));
+  const mean = counted.reduce((sum, { length }) => sum + length, 0) / Math.max(counted.length, 1);
   const terms = new Map<string, Term>();
-  for (const passage of words) {
-    const damping = 1.2 * (0.25 + (0.75 * passage.length) / Math.max(mean, 1));
-    for (const [stem, { word, count }] of countStems(passage, stemOf)) {
+  for (const { counts, length } of counted) {
+    const damping = 1.2 * (0.25 + (0.75 * length) / Math.max(mean, 1));
+    for (const [stem, { word, count }] of counts) {
       const term = terms.get(stem) ?? { word, weight: 0 };
       term.weight += count / (count + damping);
       terms.set(stem, term);
@@ -31,16 +34,22 @@ export function termsOf(
   return terms;
 }
 
-function countStems(words: readonly string[], stemOf: (word: string) => string) {
+function countTerms({ text, analysis }: Lender, analyzer: Analyzer) {
+  const language = analysis ?? fallbackLanguage;
   const counts = new Map<string, { word: string; count: number }>();
-  for (const word of words) {
-    if (word.length < 2 || isStopWord(word)) continue;
-    const stem = stemOf(word);
-    const known = counts.get(stem);
+  const lower = text.toLowerCase();
+  let length = 0;
+  for (const { start, end, kind } of analyzer.splitter.tokensOf(lower)) {
+    length += 1;
+    if (end - start < 2) continue;
+    const word = lower.slice(start, end);
+    const [term] = analyzer.termsOf(word, kind, language);
+    if (term === undefined) continue;
+    const known = counts.get(term);
     if (known) known.count += 1;
-    else counts.set(stem, { word, count: 1 });
+    else counts.set(term, { word, count: 1 });
   }
-  return counts;
+  return { counts, length };
 }
 
 /** The number of chunks of a corpus, and of those with a term. */
@@ -49,13 +58,18 @@ export interface TermCounts {
   chunksWith(term: string): number;
 }
 
+export interface Chosen {
+  readonly stem: string;
+  readonly word: string;
+}
+
 /** Chooses the words to search for: frequent in the passages, rare in the corpus. */
-export function chooseTerms(terms: ReadonlyMap<string, Term>, index: TermCounts): string[] {
+export function chooseTerms(terms: ReadonlyMap<string, Term>, index: TermCounts): Chosen[] {
   const rated = [...terms].map(([stem, { word, weight }]) => {
     const found = Math.max(index.chunksWith(stem), 1);
     const rarity = Math.log1p(Math.max(index.size - found, 0) / (found + 0.5));
     return { stem, word, weight: weight * rarity };
   });
   rated.sort((a, b) => b.weight - a.weight || (a.stem < b.stem ? -1 : 1));
-  return rated.slice(0, limits.search.feedbackTerms).map(({ word }) => word);
+  return rated.slice(0, limits.search.feedbackTerms);
 }

@@ -4,7 +4,8 @@
  */
 import type { PlaceRow, ScoredRow } from '../store/search/passages.ts';
 
-export type ListName = 'keyword' | 'vector' | 'feedback';
+export const listNames = ['keyword', 'vector', 'feedback'] as const;
+export type ListName = (typeof listNames)[number];
 
 export interface RankedList {
   readonly name: ListName;

@@ -1,7 +1,7 @@
 /** Ranks the passages: fuses the lists of a mode with their weights. */
 import { limits } from '../kernel/limits/limits.ts';
 import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
-import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
+import { type Analyzer, fallbackLanguage } from '../pipeline/word/analysis.ts';
 import { type Embedder, embedQuery } from '../provider/embedding/embedding.ts';
 import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
 import { getCorpusSettings } from '../store/corpus/settings.ts';
@@ -17,10 +17,14 @@ import type { Allowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
 import type { FilterCache } from './filter-cache.ts';
 import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
+import type { ParsedQuery } from './query/query.ts';
+import { QueryTerms, type SoughtTerms } from './query/query-terms.ts';
+import { type Suggestion, suggest } from './query/suggest.ts';
+import { unrelatedCosine } from './relevance.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import type { VectorIndex } from './vector/mirror.ts';
 import type { VectorHit } from './vector/partition.ts';
-import type { WordIndex } from './word/word-index.ts';
+import type { WordIndex, WordSearch, WordsFound } from './word/word-index.ts';
 import type { WordMirror } from './word/word-mirror.ts';
 
 export type Weights = Readonly<Record<ListName, number>>;
@@ -39,7 +43,7 @@ export interface RankOptions extends CorpusEmbedders {
   readonly words: WordMirror;
   readonly filters: FilterCache;
   /** Caches across searches. */
-  readonly stemOf: (word: string) => string;
+  readonly analyzer: Analyzer;
   readonly weights: Weights;
 }
 
@@ -49,25 +53,48 @@ export interface Ranking {
   readonly lists: readonly RankedList[];
   readonly weights: Readonly<Partial<Record<ListName, number>>>;
   readonly feedbackTerms: readonly string[];
+  /** What was looked for; undefined if the corpus is too large to hold its words. */
+  readonly sought: SoughtTerms | undefined;
+  /** The highest possible keyword score; undefined if the database has scored. */
+  readonly bound: number | undefined;
+  /** How many passages have any of the words, and their generations. */
+  readonly matched: number;
+  readonly generations: ReadonlySet<number>;
+  readonly suggestions: readonly Suggestion[];
+  /** The cosine of unrelated texts. */
+  readonly unrelated: number;
 }
 
-export async function rankPassages(options: RankOptions, request: SearchRequest): Promise<Ranking> {
+type Lists = Pick<Ranking, 'fused' | 'lists' | 'weights' | 'feedbackTerms'>;
+
+/** A request whose operators were read. */
+export interface RankRequest extends SearchRequest {
+  readonly parsed: ParsedQuery;
+}
+
+export async function rankPassages(options: RankOptions, request: RankRequest): Promise<Ranking> {
   const filter = toPassageFilter(request.filter);
   const allowed = filter && (await options.filters.read({ ...request, filter }));
   const mode = request.mode ?? 'hybrid';
-  if (mode === 'vector') {
-    return alone('vector', await vectorRows(options, request, allowed));
-  }
   const { caller, corpus } = request;
   await options.words.prepare({ caller, corpus });
-  const words = searchWordsOf(request.query);
-  const keyword = await keywordRows(options, request, { words, filter, allowed });
-  if (mode === 'keyword') return alone('keyword', keyword);
-  const vector = await vectorRows(options, request, allowed);
-  return hybrid(options, request, { keyword, vector, allowed });
+  const words = await findWords(options, request, { filter, allowed });
+  const of = { allowed, words };
+  const { unrelated, rows: vector } =
+    mode === 'keyword'
+      ? { unrelated: unrelatedCosine, rows: [] }
+      : await vectorRows(options, request, of);
+  const keyword = words.rows;
+  const lists = async (): Promise<Lists> => {
+    if (mode === 'vector') return alone('vector', vector);
+    if (mode === 'keyword') return alone('keyword', keyword);
+    return hybrid(options, request, { keyword, vector, allowed });
+  };
+  const { rows: _, occurs: __, ...found } = words;
+  return { ...(await lists()), ...found, unrelated };
 }
 
-function alone(name: ListName, rows: readonly ScoredRow[]): Ranking {
+function alone(name: ListName, rows: readonly ScoredRow[]): Lists {
   const lists = [{ name, weight: 1, rows }];
   return { fused: fuse(lists), lists, weights: { [name]: 1 }, feedbackTerms: [] };
 }
@@ -82,19 +109,26 @@ async function hybrid(
   options: RankOptions,
   request: SearchRequest,
   { keyword, vector, allowed }: FirstLists,
-): Promise<Ranking> {
-  const { weights } = options;
+): Promise<Lists> {
+  const weights = { ...options.weights, ...request.weights };
   const listsWith = (given: { keyword: number; vector: number }): RankedList[] => [
     { name: 'keyword', weight: given.keyword, rows: keyword },
     { name: 'vector', weight: given.vector, rows: vector },
   ];
-  const firstLists = listsWith(firstWeights);
+  const firstGiven = request.weights ? weights : firstWeights;
+  const firstLists = listsWith(firstGiven);
   const first = fuse(firstLists);
   // Terms from passages that match none of the query words would lead away from the query.
-  const isSupported = keyword.length >= limits.search.feedbackHits;
+  const isSupported = keyword.length >= limits.search.feedbackHits && weights.feedback > 0;
   const feedback = isSupported ? await feedbackOf(options, request, { first, allowed }) : undefined;
   if (!feedback) {
-    return { fused: first, lists: firstLists, weights: firstWeights, feedbackTerms: [] };
+    const { keyword: one, vector: other } = firstGiven;
+    return {
+      fused: first,
+      lists: firstLists,
+      weights: { keyword: one, vector: other },
+      feedbackTerms: [],
+    };
   }
   const lists: RankedList[] = [
     ...listsWith(weights),
@@ -111,56 +145,111 @@ interface Lenders {
 
 /** The list found by terms of the first hits; undefined if they yield no terms. */
 async function feedbackOf(
-  { database, weights, words, stemOf }: RankOptions,
+  { database, words, analyzer }: RankOptions,
   { caller, corpus }: SearchRequest,
   { first, allowed }: Lenders,
 ): Promise<{ words: string[]; rows: ScoredRow[] } | undefined> {
-  if (weights.feedback === 0) return undefined;
   const places = first.slice(0, limits.search.feedbackHits);
   const passages = await getPassages(database, { caller, corpus, places });
-  const lent = termsOf(
-    passages.map(({ text }) => text),
-    stemOf,
-  );
-  return words.use({ caller, corpus }, [...lent.keys()], (index) => {
+  const lent = termsOf(passages, analyzer);
+  const allTerms = () => [...lent.keys()];
+  return words.use({ caller, corpus }, allTerms, (index) => {
     const chosen = chooseTerms(lent, index);
     if (chosen.length === 0) return undefined;
-    return { words: chosen, rows: rowsWith(index, chosen.map(stemOf), allowed) };
+    const terms = chosen.map(({ stem }) => stem);
+    const { rows } = rowsWith(index, { terms, isCounted: false }, allowed);
+    return { words: chosen.map(({ word }) => word), rows };
   });
 }
 
-interface KeywordQuery {
-  readonly words: readonly string[];
-  readonly allowed: Allowed | undefined;
-  readonly filter: PassageFilter | undefined;
+/** What the words of the query found. */
+interface WordRows extends Omit<Ranking, keyof Lists | 'unrelated'> {
+  readonly rows: readonly ScoredRow[];
+  /** Whether any word of the query is in the corpus. */
+  readonly occurs: boolean;
 }
 
-async function keywordRows(
+const noRows: WordRows = {
+  rows: [],
+  occurs: false,
+  sought: undefined,
+  bound: undefined,
+  matched: 0,
+  generations: new Set(),
+  suggestions: [],
+};
+
+async function findWords(
   options: RankOptions,
-  { caller, corpus }: SearchRequest,
-  { words, filter, allowed }: KeywordQuery,
-): Promise<ScoredRow[]> {
-  if (words.length === 0) return [];
-  const terms = words.map(options.stemOf);
+  { caller, corpus, parsed, mode }: RankRequest,
+  { filter, allowed }: { filter: PassageFilter | undefined; allowed: Allowed | undefined },
+): Promise<WordRows> {
+  const { analyzer, database } = options;
+  const query = new QueryTerms(analyzer, parsed);
+  if (query.words.length === 0) return noRows;
+  const allTerms = () => query.allTerms();
   // Stop words are not in memory; a query of stop words alone is answered by the database.
-  const rows = words.every(isStopWord)
-    ? undefined
-    : await options.words.use({ caller, corpus }, terms, (index) =>
-        rowsWith(index, terms, allowed),
-      );
-  if (rows) return rows;
+  const found = query.isTelling
+    ? await options.words.use({ caller, corpus }, allTerms, (index) =>
+        wordRows(index, query.seek(languagesOf(index)), { analyzer, allowed, mode }),
+      )
+    : undefined;
+  if (found) return found;
   const limit = limits.search.candidatesMax;
-  const documentIds = allowed && [...allowed.documents.keys()];
-  return listMatching(options.database, { caller, corpus, words, filter, documentIds, limit });
+  const words = query.words.map(({ word }) => word);
+  if (mode === 'vector') return { ...noRows, occurs: true };
+  const rows = await listMatching(database, {
+    caller,
+    corpus,
+    words,
+    filter,
+    documentIds: allowed && [...allowed.documents.keys()],
+    limit,
+  });
+  const generations = new Set(rows.map(({ generation_id }) => generation_id));
+  const languages = [fallbackLanguage];
+  const sought = { ...query.seek(languages), languages };
+  return { ...noRows, rows, occurs: true, sought, matched: rows.length, generations };
+}
+
+function languagesOf(index: WordIndex): readonly string[] {
+  return index.languages.length > 0 ? index.languages : [fallbackLanguage];
+}
+
+interface WordSearching {
+  readonly analyzer: Analyzer;
+  readonly allowed: Allowed | undefined;
+  readonly mode: SearchRequest['mode'];
+}
+
+/** Undefined if all words are stop words in the languages of the corpus. */
+function wordRows(
+  index: WordIndex,
+  sought: SoughtTerms,
+  { analyzer, allowed, mode }: WordSearching,
+): WordRows | undefined {
+  if (sought.terms.length === 0) return undefined;
+  const missing = sought.words.filter(
+    (_, place) => !sought.terms[place]?.some((term) => index.chunksWith(term) > 0),
+  );
+  const occurs = missing.length < sought.words.length;
+  const suggestions = index.isWhole
+    ? suggest(index, analyzer, { languages: sought.languages, words: missing })
+    : [];
+  if (mode === 'vector') return { ...noRows, occurs, sought, suggestions };
+  const { rows, ...found } = rowsWith(index, sought, allowed);
+  return { ...found, rows, occurs, sought, suggestions };
 }
 
 function rowsWith(
   index: WordIndex,
-  terms: readonly string[],
+  sought: Pick<WordSearch, 'terms' | 'required' | 'excluded' | 'isCounted'>,
   allowed: Allowed | undefined,
-): ScoredRow[] {
+): Omit<WordsFound, 'hits'> & { rows: ScoredRow[] } {
   const size = limits.search.candidatesMax;
-  return index.search({ terms, size, allowed }).map(toRow);
+  const { terms, required, excluded, isCounted } = sought;
+  const { hits, ...found } = index.find({ terms, required, excluded, isCounted, size, allowed });
+  return { ...found, rows: hits.map(toRow) };
 }
 
 function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
@@ -186,16 +275,20 @@ async function embedderFor(
 
 async function vectorRows(
   options: RankOptions,
-  request: SearchRequest,
-  allowed: Allowed | undefined,
-): Promise<ScoredRow[]> {
+  request: RankRequest,
+  { allowed, words }: { allowed: Allowed | undefined; words: WordRows },
+): Promise<{ rows: ScoredRow[]; unrelated: number }> {
   const { mirror } = options;
-  const { caller, corpus, query } = request;
+  const { caller, corpus, parsed, near } = request;
+  const nothing = { rows: [], unrelated: unrelatedCosine };
   const embedder = await embedderFor(options, request);
-  if (!embedder) return [];
+  if (!embedder) return nothing;
+  const isLost = !words.occurs && near !== true;
+  // Without a word that the corpus or the model knows, the nearest vectors are arbitrary.
+  if (isLost && !(await isKnown(embedder, words.sought))) return nothing;
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
-  const [bytes] = (await embedQuery(embedder, query, signal)).vectors;
-  if (!bytes?.some((value) => value !== 0)) return [];
+  const [bytes] = (await embedQuery(embedder, parsed.text, signal)).vectors;
+  if (!bytes?.some((value) => value !== 0)) return nothing;
   const hits = await mirror.search({
     caller,
     corpus,
@@ -206,5 +299,12 @@ async function vectorRows(
     rescored: Math.max(topKOf(request) * 2, limits.search.rescoredMin),
     allowed,
   });
-  return hits.map(toRow);
+  const unrelated = embedder.unrelatedCosine ?? unrelatedCosine;
+  const rows = hits.map(toRow);
+  return { rows: isLost ? rows.filter(({ score }) => score > unrelated) : rows, unrelated };
+}
+
+async function isKnown(embedder: Embedder, sought: SoughtTerms | undefined): Promise<boolean> {
+  for (const { word } of sought?.words ?? []) if (await embedder.knows?.(word)) return true;
+  return false;
 }

@@ -112,7 +112,7 @@ describe('vectors in memory', () => {
   test('follow documents that are replaced, added and deleted', async (t) => {
     const { pawl, ingest } = await setup(t);
     const titles = async (query: string) => {
-      const hits = await pawl.search(corpus, query, { mode: 'vector', topK: 100 });
+      const hits = await pawl.search(corpus, query, { mode: 'vector', topK: 100, near: true });
       return [...new Set(hits.map(({ title }) => title))].sort();
     };
     assert.deepEqual(await titles('doctor'), ['Health', 'Refunds', 'Travel']);

@@ -54,7 +54,9 @@ test('vectors are stored in Qdrant, searched there, replaced and deleted', async
   assert.equal(server.points.length, 3);
   await untilSearched(pawl, server);
   const titles = async (query: string, filter = {}) =>
-    (await pawl.search(corpus, query, { mode: 'vector', filter })).map(({ title }) => title);
+    (await pawl.search(corpus, query, { mode: 'vector', filter, near: true })).map(
+      ({ title }) => title,
+    );
   assert.equal((await titles('doctor for the staff'))[0], 'Health');
   assert.deepEqual(await titles('doctor', { title: 'gard' }), ['Garden']);
   const [health] = await pawl.search(corpus, 'doctor', { mode: 'vector', topK: 1 });

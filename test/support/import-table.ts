@@ -105,6 +105,7 @@ export const imports = {
     // Optional: Pawl never installs it.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
+    '@orama/stemmers': ['pipeline/word'],
     htmlparser2: ['pipeline'],
     '@llamaindex/liteparse': ['pipeline/extract/format'],
     '@tesseract.js-data/eng': ['pipeline/extract/format'],

@@ -1,9 +1,10 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
 import type { AnswerOf, BodyOf } from '../../contract/contract.ts';
-import type { Hit } from '../../contract/schema/schema.ts';
+import type { Found, Hit } from '../../contract/schema/search.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { facetNames } from '../../search/facet.ts';
 import {
   answer,
   type Call,
@@ -42,6 +43,10 @@ export const search: Command = {
       choices: ['hybrid', 'vector', 'keyword'],
       meaning: 'hybrid, vector or keyword',
     },
+    offset: { type: 'string', value: 'N', meaning: 'skip the first N results' },
+    'min-score': { type: 'string', value: 'X', meaning: 'least relevance, from 0 to 1' },
+    facets: { type: 'string', value: 'A,B', meaning: `counts by ${facetNames.join(', ')}` },
+    near: { type: 'boolean', meaning: 'also show the nearest passages if no word occurs' },
     explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
     ...filterOptions,
   },
@@ -56,6 +61,10 @@ export const search: Command = {
       corpus_name: corpus,
       query,
       top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
+      offset: numberOf(call.flags, 'offset', { min: 0, max: limits.search.offsetMax }),
+      min_score: scoreOf(call.flags['min-score']),
+      facets: facetsOf(call.flags.facets),
+      near: call.flags.near === true,
       mode: call.flags.mode as BodyOf<'POST /search'>['mode'],
       explain: call.flags.explain === true,
       filter: filterFrom(call),
@@ -63,11 +72,14 @@ export const search: Command = {
     const found = await ask(call, body);
     return answer(call, found, () => {
       const { terminal } = call;
-      const what = `${count(found.results.length, 'passage')} for “${query}” in ${corpus}`;
+      const { length } = found.results;
+      const of = found.total > length ? ` of ${found.total}` : '';
+      const what = `${count(length, 'passage')}${of} for “${query}” in ${corpus}`;
       terminal.print(terminal.paint('dim', `${what} · ${found.query_ms} ms`));
       for (const [index, hit] of found.results.entries()) {
-        printHit(terminal, hit, index + 1, query);
+        printHit(terminal, hit, index + 1 + (body.offset ?? 0), query);
       }
+      printMore(terminal, found);
     });
   },
 };
@@ -95,6 +107,34 @@ function questionOf({ positionals, flags, config }: Call): {
   throw usageError('pawl search needs a query', 'Write `pawl search CORPUS "the words to find"`.');
 }
 
+type Body = BodyOf<'POST /search'>;
+
+function scoreOf(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const score = Number(given);
+  if (given !== '' && score >= 0 && score <= 1) return score;
+  throw usageError(`--min-score is a number from 0 to 1, not ${given}`);
+}
+
+function facetsOf(given: unknown): Body['facets'] {
+  if (typeof given !== 'string') return undefined;
+  const names = given.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !facetNames.some((one) => one === name));
+  if (wrong === undefined) return names as Body['facets'];
+  throw usageError(`--facets takes ${facetNames.join(', ')}, not ${JSON.stringify(wrong)}`);
+}
+
+function printMore(terminal: Terminal, { results, facets, did_you_mean: other }: Found): void {
+  for (const [name, counts] of Object.entries(facets)) {
+    const shown = counts.slice(0, 8).map(({ value, count: n }) => `${printable(value)} ${n}`);
+    terminal.print();
+    terminal.print(`${terminal.paint('bold', name)}  ${shown.join(' · ')}`);
+  }
+  if (other !== null) terminal.print(`Did you mean “${printable(other)}”?`);
+  if (results.length > 0 || other !== null) return;
+  terminal.print('No passage has these words. --near shows the nearest passages.');
+}
+
 const linesMax = 3;
 const columnsMax = 96;
 
@@ -108,9 +148,11 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
   const fill = ' '.repeat(Math.max(columns - title.length - score.length, 2));
   const shownScore = `${fill}${terminal.paint('dim', score)}`;
   terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
+  const more = hit.more_in_document > 0 ? ` · ${hit.more_in_document} more in this document` : '';
   const page = hit.page == null ? '' : ` · page ${hit.page}`;
-  const path = cutPath(displayPath(hit.source_url), columns - page.length);
-  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
+  const notes = `${page}${hit.near ? ' · near' : ''}${more}`;
+  const path = cutPath(displayPath(hit.source_url), columns - notes.length);
+  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', notes)}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
   if (hit.explanation)

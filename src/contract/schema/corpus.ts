@@ -38,6 +38,14 @@ export const CorpusDetail = Type.Object({
   shares: Type.Array(Share, {
     description: 'The callers that it is shared with; only shown to its owner.',
   }),
+  word_analysis: Type.Optional(
+    nullable(
+      Type.Object(
+        { documents_done: count, documents_total: count },
+        { description: 'While older documents of the store are analyzed again; null otherwise.' },
+      ),
+    ),
+  ),
   ...spent,
 });
 

@@ -10,10 +10,7 @@ import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { eventKinds } from '../../observe/event.ts';
-import { searchModes } from '../../search/request.ts';
-import { SearchFilter } from '../search-filter.ts';
 import { Chunk, Document } from './corpus.ts';
-import { Explanation, Highlight } from './explanation.ts';
 import { Metadata } from './metadata.ts';
 import {
   CorpusNameOrNone,
@@ -25,7 +22,6 @@ import {
   lastError,
   nullable,
   oneOf,
-  pageNumber,
   spent,
   Tokens,
   time,
@@ -38,6 +34,7 @@ import { SyncRun } from './source.ts';
 export * from './caller.ts';
 export * from './corpus.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './parts.ts';
+export * from './search.ts';
 
 /** `cheap` uses the batches of providers: half the price, within a day. */
 export const lane = oneOf(lanes);
@@ -301,38 +298,6 @@ export const Chosen = Type.Object(
   closed,
 );
 
-export const Search = Type.Object(
-  {
-    corpus_name: corpusName,
-    query: Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
-    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.search.topKMax })),
-    mode: Type.Optional(oneOf(searchModes)),
-    filter: Type.Optional(SearchFilter),
-    explain: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
-
-export const Hit = Type.Object({
-  chunk_id: Type.String(),
-  text: Type.String(),
-  score: Type.Number({
-    description:
-      'Only comparable within one response: the best result of a query is near 1, however poor.',
-  }),
-  source_url: Type.String(),
-  document_id: Type.String(),
-  title: nullable(Type.String()),
-  heading: Type.String(),
-  page: pageNumber,
-  highlights: Type.Array(Highlight),
-  similar: count,
-  metadata: Metadata,
-  explanation: Type.Optional(Explanation),
-});
-
-export const Found = Type.Object({ results: Type.Array(Hit), query_ms: Type.Number() });
-
 const Provenance = Type.Object({
   generation: Type.Integer(),
   content_hash: Type.String(),
@@ -395,6 +360,5 @@ export type Item = Static<typeof Item>;
 export type Event = Static<typeof Event>;
 export type Cause = Static<typeof Cause>;
 export type Chosen = Static<typeof Chosen>;
-export type Hit = Static<typeof Hit>;
 export type Why = Static<typeof Why>;
 export type Problem = Static<typeof Problem>;

@@ -7,6 +7,21 @@ export const searchLimits = {
   queryCharactersMax: 2000,
   /** Cached vectors of queries that were paid for. */
   queriesRememberedMax: 256,
+  /** A longer query is prose: quotation marks and dashes in it are no operators. */
+  operatorWordsMax: 32,
+  /** The first results to skip. */
+  offsetMax: 1000,
+  /** Corpora in one search. */
+  corporaMax: 16,
+  /** Of so many results in a row, so many may be of one document while others follow. */
+  groupWindow: 10,
+  groupPassagesMax: 3,
+  /** Values of one facet, the most frequent first. */
+  facetValuesMax: 50,
+  /** Misspelt words of a query for which a correction is looked up, and their length. */
+  suggestedWordsMax: 3,
+  suggestedLettersMin: 4,
+  suggestedLettersMax: 24,
   timeoutMs: 10 * second,
   /** Passages from each list before the lists are fused. */
   candidatesMax: 500,
@@ -27,6 +42,8 @@ export const searchLimits = {
   mirrorPageMax: 256,
   /** After this many chunks, the event loop gets a turn. */
   mirrorChunksAtOnce: 1000,
+  /** Documents per page while the words of older generations are analyzed again. */
+  reindexPageMax: 256,
   /** Corpora held in memory; the least recently searched one is evicted. */
   mirrorPartitionsMax: 64,
   /** Documents of a filter are read in pages of this size. */

@@ -17,6 +17,7 @@ import { getInput, type InputRow } from '../../store/item/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { endWithoutText } from '../pruned-text.ts';
 import { holdFiles, holdIsMail, holdText } from '../step-memory.ts';
+import { detectLanguage } from '../word/language.ts';
 import { namedByMail, storeFiles, withFiles } from './attach.ts';
 import { keptShareOf, type Parsed, type ParseInput, type Parser } from './parsed.ts';
 
@@ -72,7 +73,7 @@ export async function keepText(
     generation_id: item.id,
     document_id: item.documentId,
     title: extracted.title,
-    language: extracted.language,
+    language: extracted.language ?? detectLanguage(extracted.text) ?? null,
     body: extracted.text,
     content_hash: contentHash,
     meta: metaOf(extracted),

@@ -2,7 +2,6 @@
  * `indexed`: writes the search rows and makes the generation current, in one transaction. Until
  * then readers see the old generation, afterwards the new one.
  */
-import { setImmediate } from 'node:timers/promises';
 import { mergeTexts } from '../../kernel/metadata/metadata.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
@@ -11,7 +10,7 @@ import { indexGeneration } from '../../store/document/chunks.ts';
 import { listTexts } from '../../store/document/contents.ts';
 import { flip, type TextRow } from '../../store/document/documents.ts';
 import { pruneReplaced, removeGoneAttachments } from '../../store/document/prune.ts';
-import { writeWords } from '../../store/search/words.ts';
+import { type AnalyzedWords, writeWords } from '../../store/search/words.ts';
 import { chunksOfRun } from '../chunk/chunk.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
@@ -26,8 +25,8 @@ import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { endWithoutText } from '../pruned-text.ts';
 import { mayBeMail, textOf } from '../step-memory.ts';
-import { chunksMax } from '../word/packed-words.ts';
-import { WordPacker, type WordRow } from '../word/word-packer.ts';
+import { analyzedWords } from '../word/analyzed-words.ts';
+import { WordPacker } from '../word/word-packer.ts';
 
 export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
   const packer = new WordPacker();
@@ -38,23 +37,9 @@ export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): S
     const delivered = await deliverAdded(context, sinks, { text, vectors });
     const chunks =
       (await chunksOfRun(context)) ?? (await listTexts(context.reader, [context.item.id]));
-    const words = await wordsOf(chunks, text.title ?? '', packer);
+    const words = await analyzedWords(chunks, text, packer);
     return flipTo(context, text, { ...vectors, delivered, chunkCount: chunks.length, words });
   };
-}
-
-/** A long text is packed in slices, so that the event loop is not blocked. */
-async function wordsOf(
-  chunks: readonly WordRow[],
-  title: string,
-  packer: WordPacker,
-): Promise<Uint8Array> {
-  const packed: Uint8Array[] = [];
-  for (let from = 0; from < chunks.length; from += chunksMax) {
-    if (from > 0) await setImmediate();
-    packed.push(packer.pack(title, chunks.slice(from, from + chunksMax)));
-  }
-  return Buffer.concat(packed);
 }
 
 /** Vectors that the corpus needs since `persisted` are also in the sinks before the flip. */
@@ -74,7 +59,7 @@ async function deliverAdded(
 interface Parts extends CompleteVectors {
   readonly delivered: readonly SinkDelivery[];
   readonly chunkCount: number;
-  readonly words: Uint8Array;
+  readonly words: AnalyzedWords;
 }
 
 function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { Analyzer } from './analysis.ts';
 import {
   type Block,
   blocksOf,
@@ -10,10 +11,10 @@ import {
   termsAmong,
   toWanted,
 } from './packed-words.ts';
-import { isStopWord, termOf, wordsOf } from './terms.ts';
 import { WordPacker, type WordRow } from './word-packer.ts';
 
 const seed = 23;
+const analyzer = new Analyzer();
 
 function rowsOf(texts: readonly string[]): WordRow[] {
   return texts.map((text, index) => ({ ordinal: index * 3, heading: '', text }));
@@ -50,18 +51,22 @@ function unpacked(packed: Uint8Array) {
 function counted(rows: readonly WordRow[]) {
   return rows.map(({ ordinal, text }) => {
     const counts: Record<string, number> = {};
-    for (const word of wordsOf(text).filter((one) => !isStopWord(one))) {
-      const name = nameOf(termKeyOf(termOf(word)));
-      counts[name] = Math.min((counts[name] ?? 0) + 1, 255);
+    const lower = text.toLowerCase();
+    const tokens = [...analyzer.splitter.tokensOf(lower)];
+    for (const { start, end, kind } of tokens) {
+      for (const term of analyzer.termsOf(lower.slice(start, end), kind, 'en')) {
+        const name = nameOf(termKeyOf(term));
+        counts[name] = Math.min((counts[name] ?? 0) + 1, 255);
+      }
     }
-    return { ordinal, length: wordsOf(text).length, counts };
+    return { ordinal, length: tokens.length, counts };
   });
 }
 
 describe('packed words', () => {
   test('say how often each chunk has each term', () => {
     const word = fc.oneof(
-      fc.constantFrom(...'the red apples apple Käse x1 的'.split(' ')),
+      fc.constantFrom(...'the red apples apple Käse x1 的 返金は 서울에서 ภาษาไทย'.split(' ')),
       fc.string(),
     );
     const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(' '));

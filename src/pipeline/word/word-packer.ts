@@ -1,4 +1,5 @@
 /** Packs the words of documents, with a cache of known words. */
+import { Analyzer, fallbackLanguage } from './analysis.ts';
 import {
   chunksMax,
   countBits,
@@ -24,14 +25,15 @@ const numbersMax = 2 ** 20;
 export class WordPacker {
   #keys: TermKey[] = [];
   #ids = new Map<string, number>();
+  readonly #analyzer = new Analyzer();
   #reader = this.#newReader();
 
-  pack(title: string, rows: readonly WordRow[]): Uint8Array {
+  pack(title: string, rows: readonly WordRow[], language = fallbackLanguage): Uint8Array {
     if (this.#keys.length > rememberedMax) this.#forget();
     const blocks: Uint8Array[] = [];
     let block = new Entries();
     for (const { ordinal, heading, text } of rows) {
-      const { ids, counts, size, length } = this.#reader.read([title, heading, text]);
+      const { ids, counts, size, length } = this.#reader.read([title, heading, text], language);
       if (!block.hasRoomFor(size)) {
         blocks.push(block.packed(this.#keys));
         block = new Entries();
@@ -47,7 +49,7 @@ export class WordPacker {
   }
 
   #newReader(): TermReader {
-    return new TermReader((term) => {
+    return new TermReader(this.#analyzer, (term) => {
       const known = this.#ids.get(term);
       if (known !== undefined) return known;
       this.#ids.set(term, this.#keys.length);

@@ -40,6 +40,10 @@ export interface Embedder {
   readonly origin?: Origin | undefined;
   /** What is left of the rate limit in this minute, if there is one. */
   readonly pace?: (() => Pace) | undefined;
+  /** Whether the model has the word in its vocabulary; absent if that cannot be known. */
+  knows?(word: string): Promise<boolean>;
+  /** The cosine of unrelated texts, if it is known. */
+  readonly unrelatedCosine?: number | undefined;
   /** The vectors of documents. */
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
   /** The vector of a query, for models that distinguish; like a document, if absent. */

@@ -39,6 +39,7 @@ export function staticEmbedder(path: string | URL = asset): Embedder {
   const turns = new Turns();
   return {
     model: 'static-256',
+    knows: async (word) => (await summing()).knows(word),
     async embed(texts, signal) {
       const { vectorOf } = await summing();
       const vectors: Uint8Array[] = [];
@@ -112,16 +113,15 @@ class Summing {
     return this.#quantised();
   };
 
+  /** Whether the table has the word, in lower case. */
+  knows(word: string): boolean {
+    const { first, second } = hashesOf(word, 0, word.length);
+    return this.#words.find(first, second) >= 0;
+  }
+
   #addWord(text: string, start: number, end: number): void {
-    let first = firstSeed;
-    let second = secondSeed;
-    for (let index = start; index < end; index++) {
-      const code = text.charCodeAt(index);
-      first = Math.imul(first ^ code, 0x01000193);
-      second = Math.imul(second ^ code, 0x01000193);
-    }
-    first = mix(first);
-    const word = this.#words.find(first, mix(second));
+    const { first, second } = hashesOf(text, start, end);
+    const word = this.#words.find(first, second);
     const weight = word < 0 ? unknownWeight : (this.#weights[word] as number);
     if (weight < weightMin) return;
     this.#addHash(first, weight);
@@ -163,6 +163,17 @@ class Summing {
     copyScaled(this.#meaning, vector, { start: hashedDimensions, length: meaningWeight });
     return toSignedBytes(vector);
   }
+}
+
+function hashesOf(text: string, start: number, end: number) {
+  let first = firstSeed;
+  let second = secondSeed;
+  for (let index = start; index < end; index++) {
+    const code = text.charCodeAt(index);
+    first = Math.imul(first ^ code, 0x01000193);
+    second = Math.imul(second ^ code, 0x01000193);
+  }
+  return { first: mix(first), second: mix(second) };
 }
 
 function copyScaled(

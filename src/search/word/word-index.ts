@@ -31,19 +31,43 @@ interface Run {
   readonly generationId: number;
   readonly start: number;
   readonly count: number;
+  readonly language: string;
 }
 
-interface Portion {
-  readonly first: number;
-  readonly count: number;
-  readonly allowed: PlaceFilter | undefined;
-}
+/** A term, or the terms that one word may have in the languages of the corpus. */
+export type Sought = string | readonly string[];
 
 export interface WordSearch {
-  /** As stems, as `termOf` returns them. */
-  readonly terms: readonly string[];
+  /** As the analysis returns them. */
+  readonly terms: readonly Sought[];
+  /** A chunk must have each of these, and none of the excluded ones. */
+  readonly required?: readonly Sought[] | undefined;
+  readonly excluded?: readonly Sought[] | undefined;
   readonly size: number;
+  /** False: neither `matched` nor `generations` is needed. */
+  readonly isCounted?: boolean | undefined;
   readonly allowed?: PlaceFilter | undefined;
+}
+
+/** What a search collects from the slots that it looks at. */
+interface Tally {
+  readonly top: Top;
+  readonly isCounted: boolean;
+  readonly isFit: ((slot: number) => boolean) | undefined;
+  readonly allowed: PlaceFilter | undefined;
+  readonly generations: Set<number>;
+  matched: number;
+}
+
+export interface WordsFound {
+  /** Best first; of equal ones the older first. */
+  readonly hits: VectorHit[];
+  /** How many chunks have any of the terms. */
+  readonly matched: number;
+  /** Their generations. */
+  readonly generations: ReadonlySet<number>;
+  /** No chunk can have a higher score for these terms. */
+  readonly bound: number;
 }
 
 export class WordIndex {
@@ -60,10 +84,17 @@ export class WordIndex {
   #totalLength = 0;
   #live = 0;
   #scores = new Float32Array(1024);
+  /** Chunks by the language in which their words were analyzed. */
+  readonly #languages = new Map<string, number>();
 
   /** `only` restricts the index to these terms. */
   constructor(only?: readonly string[]) {
     this.#wanted = only && toWanted(only);
+  }
+
+  /** Whether every term of its chunks is indexed. */
+  get isWhole(): boolean {
+    return this.#wanted === undefined;
   }
 
   get size(): number {
@@ -83,6 +114,11 @@ export class WordIndex {
     return this.#byDocument.get(documentId)?.generationId;
   }
 
+  /** The languages in which the words were analyzed. */
+  get languages(): readonly string[] {
+    return [...this.#languages.keys()];
+  }
+
   /** The number of chunks with the term. Removed chunks count until the next rebuild. */
   chunksWith(term: string): number {
     const number = this.#terms.find(termKeyOf(term));
@@ -90,7 +126,7 @@ export class WordIndex {
   }
 
   /** Replaces what the document had before. */
-  put(documentId: string, generationId: number, packed: Uint8Array): void {
+  put(documentId: string, generationId: number, packed: Uint8Array, language = 'en'): void {
     this.remove(documentId);
     this.#dampings = new Float32Array(0);
     const start = this.#runOf.length;
@@ -99,8 +135,9 @@ export class WordIndex {
     if (start + count > slotsMax) {
       throw new Failure('index_full', 'the words of this corpus do not fit into memory');
     }
-    const run = { documentId, generationId, start, count };
+    const run = { documentId, generationId, start, count, language };
     this.#byDocument.set(documentId, run);
+    this.#countLanguage(language, count);
     for (const block of blocks) this.#append(run, block);
     this.#live += count;
   }
@@ -109,6 +146,7 @@ export class WordIndex {
     const run = this.#byDocument.get(documentId);
     if (!run) return;
     this.#byDocument.delete(documentId);
+    this.#countLanguage(run.language, -run.count);
     this.#dampings = new Float32Array(0);
     for (let slot = run.start; slot < run.start + run.count; slot++) {
       this.#runOf[slot] = undefined;
@@ -119,45 +157,70 @@ export class WordIndex {
     if (holes > Math.max(this.#live / 4, 1000)) this.#closeHoles();
   }
 
+  #countLanguage(language: string, chunks: number): void {
+    const count = (this.#languages.get(language) ?? 0) + chunks;
+    if (count > 0) this.#languages.set(language, count);
+    else this.#languages.delete(language);
+  }
+
   /** The chunks with any of the terms, best first; of equal ones the older first. */
-  search({ terms, size, allowed }: WordSearch): VectorHit[] {
+  search(search: WordSearch): VectorHit[] {
+    return this.find(search).hits;
+  }
+
+  find(search: WordSearch): WordsFound {
+    const { terms, required = [], excluded = [], size, allowed, isCounted = true } = search;
     const slots = this.#runOf.length;
     if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
     const scores = this.#scores.fill(0, 0, slots);
     if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
-    for (const term of new Set(terms)) this.#addScores(term, scores);
+    let bound = 0;
+    for (const term of new Set(terms)) bound += this.#addScores(term, scores);
+    const isFit = this.#fitness(required, excluded);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
+    const tally: Tally = { top, isCounted, isFit, allowed, matched: 0, generations: new Set() };
     if (allowed && areFew(allowed, this.#byDocument.size)) {
       for (const id of allowed.documents.keys()) {
         const run = this.#byDocument.get(id);
-        if (run) this.#offer(top, { first: run.start, count: run.count, allowed });
+        if (run) this.#offer(tally, run.start, run.count);
       }
-    } else this.#offer(top, { first: 0, count: slots, allowed });
-    return top.sorted().map(({ slot, score }) => {
+    } else this.#offer(tally, 0, slots);
+    const { matched, generations } = tally;
+    const hits = top.sorted().map(({ slot, score }) => {
       const { documentId, generationId, ordinal } = this.#placeOf(slot);
       return { documentId, generationId, ordinal, score };
     });
+    return { hits, matched, generations, bound };
   }
 
-  #offer(top: Top, { first, count, allowed }: Portion): void {
+  #offer(tally: Tally, first: number, count: number): void {
+    const { top, isCounted, isFit, allowed, generations } = tally;
     const scores = this.#scores;
-    // Chunks with none of the terms are not found.
-    let threshold = Math.max(Number.MIN_VALUE, top.threshold);
+    let threshold = top.threshold;
+    let last: Run | undefined;
     for (let slot = first; slot < first + count; slot++) {
       const score = scores[slot] as number;
-      if (score < threshold || !this.#runOf[slot]) continue;
+      // Chunks with none of the terms are not found.
+      if (score <= 0 || (!isCounted && score < threshold)) continue;
+      const run = this.#runOf[slot];
+      if (!run || (isFit && !isFit(slot))) continue;
       if (allowed && !allowed.isAllowed(this.#placeOf(slot))) continue;
+      tally.matched += 1;
+      if (run !== last) generations.add(run.generationId);
+      last = run;
+      if (score < threshold) continue;
       top.offer(slot, score);
-      threshold = Math.max(threshold, top.threshold);
+      threshold = top.threshold;
     }
   }
 
-  #addScores(term: string, scores: Float32Array): void {
-    const id = this.#terms.find(termKeyOf(term));
-    if (id === undefined) return;
-    const total = this.#runOf.length;
-    const found = this.#postings.countOf(id);
-    const rarity = Math.log1p((total - found + 0.5) / (found + 0.5)) * (saturation + 1);
+  /** Adds the scores of the chunks with the term. Returns the highest possible one. */
+  #addScores(term: Sought, scores: Float32Array): number {
+    if (typeof term !== 'string' && term.length !== 1) return this.#addAlternatives(term, scores);
+    const id = this.#idOf(term);
+    const found = id === undefined ? 0 : this.#postings.countOf(id);
+    const rarity = this.#rarityOf(found);
+    if (id === undefined) return rarity;
     const dampings = this.#dampings;
     this.#postings.read(id, (page, start, end) => {
       for (let place = start; place < end; place++) {
@@ -168,6 +231,58 @@ export class WordIndex {
         scores[slot] = (scores[slot] as number) + damped;
       }
     });
+    return rarity;
+  }
+
+  #idOf(term: Sought): number | undefined {
+    const name = typeof term === 'string' ? term : term[0];
+    return name === undefined ? undefined : this.#terms.find(termKeyOf(name));
+  }
+
+  /** Alternatives count as one term: a chunk has the highest of their counts. */
+  #addAlternatives(terms: readonly string[], scores: Float32Array): number {
+    const counts = this.#countsOf(terms);
+    const rarity = this.#rarityOf(counts.size);
+    for (const [slot, count] of counts) {
+      const damped = (rarity * count) / (count + (this.#dampings[slot] as number));
+      scores[slot] = (scores[slot] as number) + damped;
+    }
+    return rarity;
+  }
+
+  #countsOf(terms: readonly string[]): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const term of terms) {
+      const id = this.#idOf(term);
+      if (id === undefined) continue;
+      this.#postings.read(id, (page, start, end) => {
+        for (let place = start; place < end; place++) {
+          const posting = page[place] as number;
+          const slot = posting >>> countBits;
+          const count = posting & countMax;
+          if (count > (counts.get(slot) ?? 0)) counts.set(slot, count);
+        }
+      });
+    }
+    return counts;
+  }
+
+  /** BM25's weight of a term, times the limit of its saturation. */
+  #rarityOf(found: number): number {
+    const total = this.#runOf.length;
+    return Math.log1p((total - found + 0.5) / (found + 0.5)) * (saturation + 1);
+  }
+
+  /** Whether a chunk has all required and no excluded terms; undefined if there are none. */
+  #fitness(
+    required: readonly Sought[],
+    excluded: readonly Sought[],
+  ): ((slot: number) => boolean) | undefined {
+    if (required.length + excluded.length === 0) return undefined;
+    const slotsWith = (term: Sought) => this.#countsOf(typeof term === 'string' ? [term] : term);
+    const needed = required.map(slotsWith);
+    const barred = excluded.map(slotsWith);
+    return (slot) => needed.every((has) => has.has(slot)) && !barred.some((has) => has.has(slot));
   }
 
   #newDampings(): Float32Array<ArrayBuffer> {

@@ -35,7 +35,11 @@ async function setup(t: Cleanup, atOnceMax: number) {
 
 /** Whether more than the query terms is in memory. */
 async function isHeld(words: WordMirror): Promise<boolean> {
-  const counted = await words.use({ caller, corpus }, ['lamp'], (index) => index.chunksWith('lit'));
+  const counted = await words.use(
+    { caller, corpus },
+    () => ['lamp'],
+    (index) => index.chunksWith('lit'),
+  );
   return counted === 20;
 }
 
@@ -102,6 +106,12 @@ describe('the words of a large corpus', () => {
     await close();
     await words.whenRead();
     // If it were still being read, this failure would not be reported.
-    await assert.rejects(words.use({ caller, corpus }, ['lamp'], () => undefined));
+    await assert.rejects(
+      words.use(
+        { caller, corpus },
+        () => ['lamp'],
+        () => undefined,
+      ),
+    );
   });
 });

@@ -5,11 +5,13 @@
  * like the first. All use the same code, so the hits are the same.
  */
 import { limits } from '../../kernel/limits/limits.ts';
+import { analysisVersion, legacy } from '../../pipeline/word/analysis.ts';
+import { analyzedWords } from '../../pipeline/word/analyzed-words.ts';
 import { WordPacker } from '../../pipeline/word/word-packer.ts';
 import { type CurrentRow, listTexts } from '../../store/document/contents.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { countChunks } from '../../store/search/passages.ts';
-import { listWords } from '../../store/search/words.ts';
+import { type GenerationWordsRow, getReindex, listWords } from '../../store/search/words.ts';
 import { type Copy, type CopyOf, Follower } from '../follower.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -26,6 +28,8 @@ export class WordMirror {
   /** Corpora that were searched before. */
   readonly #searched = new Set<string>();
   readonly #atOnceMax: number;
+  /** When the analysis of older generations ended; nullish before. */
+  #finished: number | null | undefined;
 
   constructor(database: Database, atOnceMax: number = limits.search.wordsAtOnceMax) {
     this.#database = database;
@@ -35,7 +39,7 @@ export class WordMirror {
 
   /** Announces a search. A corpus that is searched again is loaded. */
   async prepare(of: Corpus): Promise<void> {
-    const copyOf = toCopyOf(of);
+    const copyOf = await this.#copyOf(of);
     const key = JSON.stringify([of.caller, of.corpus]);
     if (this.#follower.isLoaded(copyOf) || this.#reading.has(key)) return;
     // A forgotten corpus counts as new.
@@ -49,21 +53,39 @@ export class WordMirror {
   }
 
   /**
-   * Runs `work` with an index in which these terms can be searched. Undefined if there are too many
-   * words to scan.
+   * Runs `work` with an index in which these terms can be searched; all can if they are held.
+   * Undefined if there are too many words to scan.
    */
   async use<T>(
     of: Corpus,
-    terms: readonly string[],
+    terms: () => readonly string[],
     work: (index: WordIndex) => T,
   ): Promise<T | undefined> {
-    const copyOf = toCopyOf(of);
+    const copyOf = await this.#copyOf(of);
     const size = this.#follower.isLoaded(copyOf) ? 'few' : await this.#sizeOf(of);
     if (size === 'too many') return undefined;
     // A private copy for these terms only.
-    const create = () => new WordCopy(this.#database, terms);
+    const create = () => new WordCopy(this.#database, terms());
     const follower = size === 'few' ? this.#follower : new Follower(this.#database, create);
     return follower.use(copyOf, ({ index }) => work(index));
+  }
+
+  /**
+   * After the words of older generations were analyzed again, a new copy is read. A large one is
+   * read in the background, and the old copy is searched until then.
+   */
+  async #copyOf({ caller, corpus }: Corpus): Promise<CopyOf> {
+    // It finishes once.
+    this.#finished ??= (await getReindex(this.#database, analysisVersion))?.finished_at;
+    const finished = this.#finished;
+    const before = { caller, corpus, kind: 'words' };
+    if (finished == null || finished === 0) return before;
+    const after = { caller, corpus, kind: `words ${finished}` };
+    const isRead = this.#follower.isLoaded(after) || !this.#follower.isLoaded(before);
+    if (isRead || (await this.#sizeOf(after)) === 'few') return after;
+    const key = JSON.stringify([caller, corpus]);
+    if (!this.#reading.has(key)) this.#readBeside(after, key);
+    return before;
   }
 
   async #sizeOf(of: Corpus): Promise<'few' | 'many' | 'too many'> {
@@ -85,12 +107,10 @@ export class WordMirror {
   }
 }
 
-function toCopyOf({ caller, corpus }: Corpus): CopyOf {
-  return { caller, corpus, kind: 'words' };
-}
+type PackedWords = Pick<GenerationWordsRow, 'words' | 'language'>;
 
 /** For a document that was removed after it was listed: its event is still to come. */
-const noWords = new Uint8Array(0);
+const noWords: PackedWords = { words: new Uint8Array(0), language: null };
 
 class WordCopy implements Copy {
   readonly #database: Database;
@@ -105,23 +125,25 @@ class WordCopy implements Copy {
   async put(rows: readonly CurrentRow[]): Promise<void> {
     const ids = rows.map(({ generation_id }) => generation_id);
     const stored = await listWords(this.#database, ids);
-    const packed = new Map(stored.map(({ generation_id, words }) => [generation_id, words]));
+    const packed = new Map<number, PackedWords>(stored.map((row) => [row.generation_id, row]));
     const others = rows.filter(({ generation_id }) => !packed.has(generation_id));
     if (others.length > 0) await this.#pack(others, packed);
     for (const { id, generation_id } of rows) {
-      this.index.put(id, generation_id, packed.get(generation_id) ?? noWords);
+      const { words, language } = packed.get(generation_id) ?? noWords;
+      this.index.put(id, generation_id, words, language ?? legacy);
     }
   }
 
   /** Generations without packed words, which are older: packed here from their texts. */
-  async #pack(rows: readonly CurrentRow[], packed: Map<number, Uint8Array>): Promise<void> {
+  async #pack(rows: readonly CurrentRow[], packed: Map<number, PackedWords>): Promise<void> {
     this.#packer ??= new WordPacker();
     const ids = rows.map(({ generation_id }) => generation_id);
     const texts = await listTexts(this.#database, ids);
     const byGeneration = Map.groupBy(texts, ({ generation_id }) => generation_id);
     for (const { generation_id, title } of rows) {
       const own = byGeneration.get(generation_id) ?? [];
-      packed.set(generation_id, this.#packer.pack(title ?? '', own));
+      const text = { title, language: null };
+      packed.set(generation_id, await analyzedWords(own, text, this.#packer));
     }
   }
 

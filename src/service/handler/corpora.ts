@@ -6,6 +6,7 @@ import { checkPriced } from '../../engine/command/admission.ts';
 import { type CorpusOrigins, readOrigins } from '../../engine/command/origins.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { nameFor } from '../../kernel/name/corpus-name.ts';
+import { analysisVersion } from '../../pipeline/word/analysis.ts';
 import { type CorpusAccess, listShares } from '../../store/corpus/access.ts';
 import { getCorpusSettings } from '../../store/corpus/settings.ts';
 import {
@@ -17,6 +18,7 @@ import {
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/document/entities.ts';
 import { getChunk, listChunks } from '../../store/document/views.ts';
 import { getSpending } from '../../store/money/spending.ts';
+import { getReindex } from '../../store/search/words.ts';
 import { keyCursor, limitOf, nameCursor, nextPage, numberCursor } from '../cursor.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
 import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../view/serializer.ts';
@@ -160,7 +162,16 @@ async function corpusDetail(service: StoreService, caller: string, name: string)
   const { budget_cents } = await getCorpusSettings(database, own);
   const settings = { ...(await getCorpusSettings(database, place)), budget_cents };
   const shares = access === 'own' ? await listShares(database, place) : [];
-  return corpusDetailShape(row, spending, { ...settings, access, shares });
+  const detail = corpusDetailShape(row, spending, { ...settings, access, shares });
+  return { ...detail, word_analysis: await analysisProgress(database) };
+}
+
+/** Null if the words of all documents are analyzed. */
+async function analysisProgress(database: StoreService['database']) {
+  const state = await getReindex(database, analysisVersion);
+  if (!state || state.finished_at !== null) return null;
+  const { documents_done, documents_total } = state;
+  return { documents_done, documents_total };
 }
 
 /** A corpus is unknown to a caller that has nothing in it and no share of it. */

@@ -296,11 +296,14 @@ export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
   };
 }
 
-export function hitShape(hit: Passage): schema.Hit {
+export function hitShape(hit: Passage, corpusName: string): schema.Hit {
   return {
     chunk_id: hit.chunkId,
+    corpus_name: corpusName,
     text: hit.text,
     score: hit.score,
+    relevance: hit.relevance,
+    near: hit.near,
     source_url: hit.sourceUrl,
     document_id: hit.documentId,
     title: hit.title,
@@ -309,6 +312,8 @@ export function hitShape(hit: Passage): schema.Hit {
     highlights: [...hit.highlights],
     similar: hit.similar,
     metadata: hit.metadata,
+    more_in_document: hit.moreInDocument,
+    ...(hit.passages && { passages: hit.passages.map((one) => hitShape(one, corpusName)) }),
     ...(hit.explanation && { explanation: explanationShape(hit.explanation) }),
   };
 }

@@ -152,7 +152,7 @@ const pruneStatements = {
 };
 const generationTables = [
   ...['chunks', 'vectors', 'entities', 'entity_relations', 'fetches'],
-  ...['sink_deliveries', 'generation_words'],
+  ...['sink_deliveries', 'generation_words', 'generation_analysis'],
 ];
 const pruneRest = generationTables.map(
   (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,

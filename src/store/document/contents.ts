@@ -127,3 +127,27 @@ export function getVectors(
 ): Promise<GenerationVectorRow[]> {
   return reader.run(vectorsAt, { model, places: JSON.stringify(places) });
 }
+
+export interface FacetRow {
+  readonly id: string;
+  readonly generation_id: number;
+  readonly source: string;
+  readonly language: string | null;
+  readonly updated_at: number;
+  /** Null for a text that was not fetched. */
+  readonly media_type: string | null;
+}
+
+const facetRows = sql<FacetRow>`
+  SELECT documents.id, documents.generation_id, documents.source, documents.language,
+    documents.updated_at, fetches.media_type
+  FROM documents LEFT JOIN fetches ON fetches.generation_id = documents.generation_id
+  WHERE documents.generation_id {amongIds}`;
+
+/** What the facets of a search count. */
+export function listFacetRows(
+  reader: Reader,
+  generationIds: readonly number[],
+): Promise<FacetRow[]> {
+  return reader.run(facetRows, { ids: JSON.stringify(generationIds) });
+}

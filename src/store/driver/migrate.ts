@@ -37,6 +37,7 @@ import { workClock } from '../migration/0030-0039/0032-work-clock.ts';
 import { benches } from '../migration/0030-0039/0033-benches.ts';
 import { callersOfJobs } from '../migration/0030-0039/0034-callers-of-jobs.ts';
 import { serviceQueue } from '../migration/0030-0039/0035-service-queue.ts';
+import { wordAnalysis } from '../migration/0030-0039/0039-word-analysis.ts';
 import { metadata } from '../migration/0040-0049/0041-metadata.ts';
 import { syncSources } from '../migration/0040-0049/0043-sync-sources.ts';
 import type { Database, Transaction } from './database.ts';
@@ -83,6 +84,7 @@ export const migrations: readonly Migration[] = [
   benches,
   callersOfJobs,
   serviceQueue,
+  wordAnalysis,
   metadata,
   syncSources,
 ];

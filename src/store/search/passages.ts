@@ -15,6 +15,8 @@ export interface PassageFilter {
   readonly document_id: string | null;
   /** Unchanged: the path of an address is case-sensitive. */
   readonly source_prefix: string | null;
+  /** A part of the source. */
+  readonly source_pattern: string | null;
   readonly title_pattern: string | null;
   readonly heading_pattern: string | null;
   /** The prefix of a source on the host, for each of the two schemes. */
@@ -47,6 +49,8 @@ export interface PassageRow extends PlaceRow {
   readonly title: string | null;
   /** JSON of `Metadata`; null if there is none. */
   readonly metadata: string | null;
+  /** The language in which the words were analyzed; null: as English, in an earlier version. */
+  readonly analysis: string | null;
 }
 
 const isCurrent = `documents.id = chunks.document_id
@@ -58,6 +62,8 @@ const filteredDocuments = `
     AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
     AND (CAST(:source_prefix AS TEXT) IS NULL OR
       substr(documents.source, 1, length(:source_prefix)) = :source_prefix)
+    AND (CAST(:source_pattern AS TEXT) IS NULL
+      OR {lower}(documents.source) LIKE :source_pattern ESCAPE '\\')
     AND (CAST(:title_pattern AS TEXT) IS NULL
       OR {lower}(documents.title) LIKE :title_pattern ESCAPE '\\')
     AND (CAST(:plain_pattern AS TEXT) IS NULL
@@ -195,8 +201,9 @@ export function listAllowedChunks(
 const passagesOf = (filter: string) => sql<PassageRow>`
   SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
     chunks.page, chunks.document_id, documents.source, documents.title,
-    documents.metadata
+    documents.metadata, generation_analysis.language AS analysis
   FROM {places} CROSS JOIN chunks CROSS JOIN documents
+  LEFT JOIN generation_analysis ON generation_analysis.generation_id = chunks.generation_id
   WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
     AND ${isCurrent} AND ${inCorpus} ${filter}`;
 const passages = { all: passagesOf(''), filtered: passagesOf(filtered) };

@@ -62,7 +62,7 @@ async function write(
     const entity = { kind: 'name', name: 'A', aliases: [], mentions: 2, places: [] };
     await insertEntities(transaction, generation_id, { entities: [entity], relations: [] });
     const packed = new WordPacker().pack('Page', [{ ordinal: 0, heading: 'Head', text: words }]);
-    await writeWords(transaction, generation_id, packed);
+    await writeWords(transaction, generation_id, { words: packed, version: 1, language: 'en' });
   });
 }
 

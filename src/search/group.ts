@@ -1,0 +1,38 @@
+/**
+ * Spreads the results over documents: of ten in a row at most three are of one document, as long as
+ * others follow. Results keep their order otherwise.
+ */
+import { limits } from '../kernel/limits/limits.ts';
+
+interface Spreading<T> {
+  readonly documentOf: (one: T) => unknown;
+  /** How many results are needed. */
+  readonly size: number;
+}
+
+export function spread<T>(ranked: readonly T[], { documentOf, size }: Spreading<T>): T[] {
+  const { groupWindow, groupPassagesMax } = limits.search;
+  const result: T[] = [];
+  let waiting = ranked;
+  while (waiting.length > 0 && result.length < size) {
+    const counts = new Map<unknown, number>();
+    const chosen: T[] = [];
+    const later: T[] = [];
+    let place = 0;
+    for (; place < waiting.length && chosen.length < groupWindow; place++) {
+      const one = waiting[place] as T;
+      const document = documentOf(one);
+      const count = counts.get(document) ?? 0;
+      if (count === groupPassagesMax) later.push(one);
+      else {
+        chosen.push(one);
+        counts.set(document, count + 1);
+      }
+    }
+    // If no others follow, passages of the same documents fill the place.
+    const filling = later.splice(0, groupWindow - chosen.length);
+    result.push(...chosen, ...filling);
+    waiting = [...later, ...waiting.slice(place)];
+  }
+  return result.slice(0, size);
+}
