@@ -152,7 +152,7 @@ export const corporaManual: Readonly<Record<string, Manual>> = {
       'has the text of the passage, its document and its source, so that an answer can quote ' +
       'it. `GET /corpora` lists the corpora; `GET /why` explains why a document is not found.',
     body: { corpus_name: 'handbook', query: 'when does the workshop open', top_k: 3 },
-    answer: { results: [hit], query_ms: 3.2 },
+    answer: { results: [hit], query_ms: 3.2, total: 1, facets: {}, did_you_mean: null },
   },
   'GET /why': {
     description:

@@ -21,6 +21,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   '/deliveries/:delivery': 'The `delivery_id` of the message.',
 
   // Requests.
+  'Search.syntax': '`plain`: quotation marks, `-` and `title:` are no operators.',
   'idempotency-key':
     'Any text that names this submission. A repeated request with the same key has no effect.',
   'last-event-id': 'The `id` of the last message that was received. Overrides `after`.',

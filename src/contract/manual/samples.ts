@@ -206,8 +206,11 @@ export const chunk = {
 
 export const hit = {
   chunk_id: chunk.chunk_id,
+  corpus_name: 'handbook',
   text,
   score: 1,
+  relevance: 0.82,
+  near: false,
   source_url: 'inline:welcome',
   document_id: documentId,
   title: 'Welcome',
@@ -218,6 +221,8 @@ export const hit = {
     { start: 30, end: 35 },
   ],
   similar: 0,
+  more_in_document: 0,
+  metadata: {},
 };
 
 export const why = {

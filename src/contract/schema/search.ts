@@ -10,7 +10,9 @@ import { Explanation, Highlight } from './explanation.ts';
 import { Metadata } from './metadata.ts';
 import { CorpusName, Count, closed, nullable, oneOf, pageNumber } from './parts.ts';
 
-const weight = Type.Optional(Type.Number({ minimum: 0, maximum: 1000 }));
+const weight = Type.Optional(
+  Type.Number({ minimum: 0, maximum: 1000, description: 'The weight of this list.' }),
+);
 
 export const Search = Type.Object(
   {
@@ -56,7 +58,13 @@ export const Search = Type.Object(
           'as ranked.',
       }),
     ),
-    facets: Type.Optional(Type.Array(oneOf(facetNames), { maxItems: 8, uniqueItems: true })),
+    facets: Type.Optional(
+      Type.Array(oneOf(facetNames), {
+        maxItems: 8,
+        uniqueItems: true,
+        description: 'Count the documents that match by these properties.',
+      }),
+    ),
     weights: Type.Optional(
       Type.Object(Object.fromEntries(listNames.map((name) => [name, weight])) as Weights, {
         ...closed,
