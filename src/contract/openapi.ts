@@ -9,6 +9,7 @@ import { type Manual, manual } from './manual/manual.ts';
 import { BatchTask, NewBatchTask } from './operation/batch.ts';
 import { EmbeddedTexts, FoundEntities, ScrapedPage } from './operation/callbacks.ts';
 import * as schema from './schema/schema.ts';
+import * as source from './schema/source.ts';
 import { isBodyNeeded } from './validation.ts';
 
 /** Schemas with their own name in the document. */
@@ -40,6 +41,11 @@ const named: Readonly<Record<string, TSchema>> = {
   Found: schema.Found,
   Hit: schema.Hit,
   Why: schema.Why,
+  NewSyncSource: source.NewSyncSource,
+  SyncSource: source.SyncSource,
+  SyncRun: source.SyncRun,
+  SyncChange: source.SyncChange,
+  RemovedDocument: source.RemovedDocument,
   Ready: schema.Ready,
   NewBatchTask,
   BatchTask,

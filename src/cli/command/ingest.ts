@@ -23,7 +23,7 @@ import type { JobClient } from '../pawl-client.ts';
 import { follow, tellStopped } from '../view/follow.ts';
 import { count, printable } from '../view/wording.ts';
 import { estimate } from './estimate.ts';
-import { pruneFolder } from './sync.ts';
+import { pruneFolder } from './sync/sync.ts';
 
 export const ingest: Command = {
   name: 'ingest',

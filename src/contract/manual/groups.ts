@@ -5,6 +5,7 @@ export const groupDescriptions: Readonly<Record<string, string>> = {
   History: 'The event log, by cursor or live.',
   Inbox: 'Documents that failed: why, and what to do.',
   Corpora: 'Corpora, their documents, chunks and entities, and who may use them.',
+  Sources: 'Folders and other places that a corpus follows: schedules, runs, removals.',
   Attempt: 'The interactive import of the workbench.',
   Batch: 'Work for providers that answer within hours.',
   Search: 'Find passages, and explain what is found.',

@@ -7,6 +7,7 @@ import {
   delivery,
   event,
   failedItem,
+  heldRun,
   item,
   job,
   jobDetail,
@@ -162,9 +163,10 @@ export const jobsManual: Readonly<Record<string, Manual>> = {
   'GET /inbox': {
     description:
       'Lists the documents that failed, grouped by cause, each cause with advice. Failed ' +
-      'documents stay here until they are retried or discarded.',
+      'documents stay here until they are retried or discarded. `held` lists the runs of sources ' +
+      'whose removals wait for `POST /sources/:name/apply` or `POST /sources/:name/ignore`.',
     query: { corpus_name: 'handbook', cause: 'empty_source', limit: 20 },
-    answer: { causes: [cause], items: [failedItem], next_cursor: null },
+    answer: { causes: [cause], items: [failedItem], held: [heldRun], next_cursor: null },
   },
   'POST /inbox/retry': {
     description:

@@ -5,6 +5,7 @@
 import { corporaManual } from './corpora.ts';
 import { jobsManual } from './jobs.ts';
 import { serviceManual } from './service.ts';
+import { sourcesManual } from './sources.ts';
 import { workManual } from './work.ts';
 
 export interface Manual {
@@ -21,6 +22,7 @@ export interface Manual {
 export const manual: Readonly<Record<string, Manual>> = {
   ...jobsManual,
   ...corporaManual,
+  ...sourcesManual,
   ...workManual,
   ...serviceManual,
 };

@@ -186,6 +186,7 @@ export const document = {
   text_bytes: 44,
   kept_share: 1,
   warnings: [],
+  metadata: { team: 'facilities' },
   content_hash: contentHash,
   created_at: endedAt,
   updated_at: endedAt,
@@ -214,6 +215,7 @@ export const hit = {
   source_url: 'inline:welcome',
   document_id: documentId,
   title: 'Welcome',
+  metadata: { team: 'facilities' },
   heading: 'Opening times',
   page: null,
   highlights: [
@@ -258,4 +260,32 @@ export const delivery = {
   next_try_at: null,
   tried_at: endedAt,
   created_at: endedAt,
+};
+
+/** A run of a source, in which one file was new and one had moved. */
+export const syncRun = {
+  run_id: 1,
+  source: 'docs',
+  state: 'succeeded',
+  cause: 'schedule',
+  is_plan: false,
+  listed: 2,
+  found: { added: 1, changed: 0, moved: 1, restored: 0, removed: 0, unchanged: 0 },
+  open: 0,
+  job_ids: [jobId],
+  error: null,
+  created_at: at,
+  ended_at: endedAt,
+};
+
+/** A run that found an empty folder. */
+export const heldRun = {
+  ...syncRun,
+  run_id: 2,
+  state: 'held',
+  listed: 0,
+  found: { added: 0, changed: 0, moved: 0, restored: 0, removed: 2, unchanged: 0 },
+  open: 2,
+  job_ids: [],
+  ended_at: null,
 };

@@ -55,6 +55,7 @@ const staged = {
   id: '0f3b6c2d9a4e8b71',
   kind: 'upload',
   name: 'welcome.pdf',
+  corpus_name: 'handbook',
   bytes: 18_230,
   media_type: 'application/pdf',
   status: 'staged',
@@ -152,7 +153,11 @@ export const workManual: Readonly<Record<string, Manual>> = {
     description:
       'Stages sources for the interactive import, as a multipart form: all of them, or none. ' +
       'Fields `path` are accepted only where no API keys are configured.',
-    form: { file: ['(the bytes of welcome.pdf)'], url: ['https://example.com/opening'] },
+    form: {
+      corpus_name: 'handbook',
+      file: ['(the bytes of welcome.pdf)'],
+      url: ['https://example.com/opening'],
+    },
     answer: { items: [staged] },
   },
   'DELETE /staging': {

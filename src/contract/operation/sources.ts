@@ -46,13 +46,19 @@ export const sources = routes('Sources', {
   'POST /sources/:name/run': {
     summary: 'Compare a source with its corpus now; with `plan`, only find what would be done',
     body: Type.Object(
-      { plan: Type.Optional(Type.Boolean()), cause: Type.Optional(oneOf(runCauses)) },
+      {
+        plan: Type.Optional(
+          Type.Boolean({
+            description: 'True: only find what would be done, and change nothing. Default: false.',
+          }),
+        ),
+        cause: Type.Optional(oneOf(runCauses)),
+      },
       closed,
     ),
     status: 202,
     answer: SyncRun,
     failures: [...refused, 'bad_request'],
-    example: { plan: true },
   },
   'POST /sources/:name/pause': {
     summary: 'Pause a source: it has no runs until it is resumed',
@@ -85,7 +91,10 @@ export const sources = routes('Sources', {
     body: Type.Object(
       {
         keys: Type.Optional(
-          Type.Array(Type.String({ minLength: 1 }), { maxItems: limits.request.pageItemsMax }),
+          Type.Array(Type.String({ minLength: 1 }), {
+            maxItems: limits.request.pageItemsMax,
+            description: 'Keys from `GET /sources/:name/removed`. Default: all of them.',
+          }),
         ),
       },
       closed,

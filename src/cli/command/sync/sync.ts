@@ -1,8 +1,8 @@
 /** `pawl sync`: the places that corpora follow. */
 import { resolve } from 'node:path';
-import { syncSourceState } from '../../kernel/lifecycle/sync-source.ts';
-import { type ChangeKind, changeKinds } from '../../store/sync/changes.ts';
-import { chooseAction, onlyArgument } from '../action.ts';
+import { syncSourceState } from '../../../kernel/lifecycle/sync-source.ts';
+import { type ChangeKind, changeKinds } from '../../../store/sync/changes.ts';
+import { chooseAction, onlyArgument } from '../../action.ts';
 import {
   answer,
   type Call,
@@ -14,12 +14,12 @@ import {
   usageError,
   withClient,
   withStore,
-} from '../command.ts';
-import { consentOption, hasConsent } from '../consent.ts';
-import { allOf, type PawlClient } from '../pawl-client.ts';
-import { runSource, tellRun, untilEnded } from '../sync-run.ts';
-import { printRuns, printSources, runLine } from '../view/sync.ts';
-import { count, printable } from '../view/wording.ts';
+} from '../../command.ts';
+import { consentOption, hasConsent } from '../../consent.ts';
+import { allOf, type PawlClient } from '../../pawl-client.ts';
+import { runSource, tellRun, untilEnded } from '../../sync-run.ts';
+import { printRuns, printSources, runLine } from '../../view/sync.ts';
+import { count, printable } from '../../view/wording.ts';
 
 export const sync: Command = {
   name: 'sync',
@@ -38,7 +38,12 @@ export const sync: Command = {
     'sync remove NAME [--yes]',
   ],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; created if it does not exist' },
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'the corpus; created if it does not exist',
+    },
     name: {
       type: 'string',
       value: 'NAME',

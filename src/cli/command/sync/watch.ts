@@ -1,15 +1,15 @@
 /** `pawl watch`: keeps a corpus equal to a folder while it runs. */
 import { resolve } from 'node:path';
-import { realWorld } from '../../app/world.ts';
-import { Debounce } from '../../concurrency/debounce.ts';
-import type { SyncRun } from '../../contract/schema/source.ts';
-import { limits } from '../../kernel/limits/limits.ts';
-import { watchFolder } from '../../source/watch-folder.ts';
-import { onlyArgument } from '../action.ts';
-import { type Call, type Command, exits, textOf, usageError, withPawl } from '../command.ts';
-import { localPawl } from '../local-client.ts';
-import type { PawlClient } from '../pawl-client.ts';
-import { runSource, tellRun } from '../sync-run.ts';
+import { realWorld } from '../../../app/world.ts';
+import { Debounce } from '../../../concurrency/debounce.ts';
+import type { SyncRun } from '../../../contract/schema/source.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
+import { watchFolder } from '../../../source/watch-folder.ts';
+import { onlyArgument } from '../../action.ts';
+import { type Call, type Command, exits, textOf, usageError, withPawl } from '../../command.ts';
+import { localPawl } from '../../local-client.ts';
+import type { PawlClient } from '../../pawl-client.ts';
+import { runSource, tellRun } from '../../sync-run.ts';
 import { chosenOptions } from './sync.ts';
 
 export const watch: Command = {
@@ -17,7 +17,12 @@ export const watch: Command = {
   summary: 'keep a corpus equal to a folder, as its files change',
   usage: ['watch FOLDER --corpus NAME [--name NAME]'],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; created if it does not exist' },
+    corpus: {
+      type: 'string',
+      short: 'c',
+      value: 'NAME',
+      meaning: 'the corpus; created if it does not exist',
+    },
     name: {
       type: 'string',
       value: 'NAME',
