@@ -11,7 +11,7 @@ import { limits } from '../src/kernel/limits/limits.ts';
 import { Analyzer } from '../src/pipeline/word/analysis.ts';
 import { searchWordsOf } from '../src/pipeline/word/terms.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
-import { FilterCache } from '../src/search/filter-cache.ts';
+import { FilterCache } from '../src/search/filter/filter-cache.ts';
 import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
 import { parseQuery } from '../src/search/query/query.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';

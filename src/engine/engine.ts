@@ -79,7 +79,6 @@ export class Engine {
   constructor(options: EngineOptions) {
     const { database, pipeline, world } = options;
     const { lifecycle, expected } = pipeline;
-    const { kinds = new Map() } = options;
     this.#options = options;
     this.worker = world.uuid().slice(-12);
     this.#commitSignal = new CommitSignal();
@@ -130,13 +129,17 @@ export class Engine {
     this.#sinkSyncs = (options.sinks ?? []).map((sink) => new SinkSync(database, sink));
     this.#points = options.hasPoints ? new PgvectorMaintenance(database) : undefined;
     this.#reindex = new WordReindex(database);
-    const { sweepIntervalMs } = limits.loop;
-    this.#reindexLoop = this.#loop('words', sweepIntervalMs, () => this.#reindex.run());
+    this.#reindexLoop = this.#loop('words', limits.loop.sweepIntervalMs, () => this.#reindex.run());
     this.#deliveries = this.#deliveryLoops();
     this.#sync = this.#openSync(() => ring('work'));
     this.#syncLoop = this.#loop('sync', limits.sync.pollMs, () => this.#sync.turn());
-    this.sources = new SyncCommands({ database, kinds, wake: () => this.#wakeSync() });
+    this.sources = this.#syncCommands();
     this.#loops = [...this.#makeLoops(ring), ...this.#deliveries, this.#syncLoop];
+  }
+
+  #syncCommands(): SyncCommands {
+    const { database, kinds = new Map() } = this.#options;
+    return new SyncCommands({ database, kinds, wake: () => this.#wakeSync() });
   }
 
   /** Registers the worker, takes over the items of dead workers, and starts to work. */

@@ -13,9 +13,9 @@ import {
   type PlaceRow,
   type ScoredRow,
 } from '../store/search/passages.ts';
-import type { Allowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
-import type { FilterCache } from './filter-cache.ts';
+import type { Allowed } from './filter/allowed.ts';
+import type { FilterCache } from './filter/filter-cache.ts';
 import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
 import type { ParsedQuery } from './query/query.ts';
 import { QueryTerms, type SoughtTerms } from './query/query-terms.ts';

@@ -14,7 +14,7 @@ import { hasCorpus } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { getPassages, type PassageRow } from '../store/search/passages.ts';
 import { FacetMirror, type Facets } from './facet.ts';
-import { FilterCache } from './filter-cache.ts';
+import { FilterCache } from './filter/filter-cache.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
 import { spread } from './group.ts';

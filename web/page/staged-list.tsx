@@ -85,8 +85,7 @@ export function StagedList({ sources, status }: StagedListProps) {
 }
 
 /** Failed sources come first: somebody has to decide about them. */
-const rankOf = ({ status }: Staged): number =>
-  status === 'failed' || status === 'refused' ? 0 : 1;
+const rankOf = ({ status }: Staged): number => (badges[status].tone === 'bad' ? 0 : 1);
 
 const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
   status === attemptStatus.complete && reached === 'split';

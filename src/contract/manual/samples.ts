@@ -224,7 +224,6 @@ export const hit = {
   ],
   similar: 0,
   more_in_document: 0,
-  metadata: {},
 };
 
 export const why = {

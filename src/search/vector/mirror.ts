@@ -5,7 +5,7 @@ import {
   listVectors,
 } from '../../store/document/contents.ts';
 import type { Database } from '../../store/driver/database.ts';
-import type { Allowed } from '../allowed.ts';
+import type { Allowed } from '../filter/allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';
 import { Partition, type VectorHit, type Vectors } from './partition.ts';

@@ -1,7 +1,7 @@
 /** What a vector search finds in a corpus, as the labels of chunks. */
 
 import { fromSignedBytes, toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
-import { readAllowed } from '../../../src/search/allowed.ts';
+import { readAllowed } from '../../../src/search/filter/allowed.ts';
 import { toPassageFilter } from '../../../src/search/request.ts';
 import type { VectorIndex } from '../../../src/search/vector/mirror.ts';
 import type { Database } from '../../../src/store/driver/database.ts';

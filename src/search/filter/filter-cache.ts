@@ -4,10 +4,10 @@
  * filter again. So a repeated filter costs one look at the event log, however many documents it
  * allows.
  */
-import { limits } from '../kernel/limits/limits.ts';
-import { newestSequence } from '../store/delivery/events.ts';
-import { listChanges } from '../store/document/contents.ts';
-import type { Database } from '../store/driver/database.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { newestSequence } from '../../store/delivery/events.ts';
+import { listChanges } from '../../store/document/contents.ts';
+import type { Database } from '../../store/driver/database.ts';
 import {
   type Allowed,
   checkCondition,

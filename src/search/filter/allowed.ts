@@ -5,13 +5,13 @@
  * sees the old generation or the new one, never neither.
  */
 import { setImmediate } from 'node:timers/promises';
-import { Failure } from '../kernel/failure/failure.ts';
-import { limits } from '../kernel/limits/limits.ts';
-import type { Nearest } from '../sink/sink.ts';
-import { newestSequence } from '../store/delivery/events.ts';
-import { listChanges } from '../store/document/contents.ts';
-import type { Database } from '../store/driver/database.ts';
-import { findCandidates } from '../store/search/metadata-index.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Nearest } from '../../sink/sink.ts';
+import { newestSequence } from '../../store/delivery/events.ts';
+import { listChanges } from '../../store/document/contents.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { findCandidates } from '../../store/search/metadata-index.ts';
 import {
   type AllowedDocument,
   getAllowedDocuments,
@@ -21,9 +21,9 @@ import {
   listAllowedDocuments,
   type PassageFilter,
   type PlaceRow,
-} from '../store/search/passages.ts';
-import { placeKey } from './fusion.ts';
-import type { VectorPlace } from './vector/partition.ts';
+} from '../../store/search/passages.ts';
+import { placeKey } from '../fusion.ts';
+import type { VectorPlace } from '../vector/partition.ts';
 import { checkWhere } from './where-check.ts';
 
 export interface Filtered {

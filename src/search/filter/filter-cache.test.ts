@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { turnsDuring } from '../../test/support/measure.ts';
-import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
-import { type InlineDocument, open } from '../index.ts';
-import { limits } from '../kernel/limits/limits.ts';
-import { sessionOf } from '../library/internal.ts';
-import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
-import { flip } from '../store/document/documents.ts';
-import type { Database } from '../store/driver/database.ts';
+import { turnsDuring } from '../../../test/support/measure.ts';
+import { type Cleanup, temporaryDirectory } from '../../../test/support/temporary.ts';
+import { type InlineDocument, open } from '../../index.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { sessionOf } from '../../library/internal.ts';
+import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
+import { flip } from '../../store/document/documents.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { toPassageFilter } from '../request.ts';
+import { Searcher } from '../search.ts';
 import { FilterCache } from './filter-cache.ts';
-import { toPassageFilter } from './request.ts';
-import { Searcher } from './search.ts';
 
 const place = { caller: 'local', corpus: 'birds' };
 const heron = (team: string): InlineDocument => ({

@@ -3,13 +3,18 @@
  * value of a type that none of its documents has for the key. They would find nothing, or
  * everything, without a word.
  */
-import { Failure } from '../kernel/failure/failure.ts';
-import { limits } from '../kernel/limits/limits.ts';
-import { type Condition, conditionsOf, type Scalar, type Where } from '../kernel/metadata/where.ts';
-import { closestOf } from '../kernel/text/closest-name.ts';
-import type { KindName } from '../store/document/metadata.ts';
-import type { Reader } from '../store/driver/database.ts';
-import { type CorpusOf, kindsOfKey, listMetadataKeys } from '../store/search/metadata-index.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import {
+  type Condition,
+  conditionsOf,
+  type Scalar,
+  type Where,
+} from '../../kernel/metadata/where.ts';
+import { closestOf } from '../../kernel/text/closest-name.ts';
+import type { KindName } from '../../store/document/metadata.ts';
+import type { Reader } from '../../store/driver/database.ts';
+import { type CorpusOf, kindsOfKey, listMetadataKeys } from '../../store/search/metadata-index.ts';
 
 export async function checkWhere(reader: Reader, of: CorpusOf, where: Where): Promise<void> {
   const known = new Map<string, readonly KindName[]>();
