@@ -249,7 +249,7 @@ test('misspelt filters are refused, and conditions where there is no metadata', 
   const wrong = { titel: 'x' } as object;
   await assert.rejects(
     pawl.search(corpus, 'report', { filter: wrong }),
-    /there is no filter "titel"; the closest one is title/,
+    /titel is not an option of search\.filter; the closest one is title/,
   );
   await assert.rejects(find(pawl, 'team = "ops"'), /its documents have no metadata/);
 });

@@ -152,8 +152,8 @@ describe('pawl --help', () => {
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
     const locals = [
-      ...['serve', 'watch', 'extract', 'chunk', 'backup', 'restore', 'config', 'completion'],
-      ...['doctor', 'diagram'],
+      ...['serve', 'watch', 'extract', 'chunk', 'models', 'backup', 'restore', 'config'],
+      ...['completion', 'doctor', 'diagram'],
     ];
     for (const local of locals) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
