@@ -74,13 +74,22 @@ export function detectLanguage(text: string): string | undefined {
   }
 }
 
-/** Letters that no other of the languages has. */
+/** Letters of a language that English lacks; several languages may share one. */
 const ownLetters: readonly (readonly [string, RegExp])[] = [
-  ['tr', /[ğı]/],
-  ['hu', /[őű]/],
-  ['ro', /[ță]/],
-  ['pl', /[łąęźż]/],
-  ['cs', /[řěů]/],
+  ['de', /[äöüß]/],
+  ['fr', /[àâçèéêëîïôùûœ]/],
+  ['es', /[áéíñóú¿¡]/],
+  ['pt', /[áâãçéêíóôõú]/],
+  ['it', /[àèéìòù]/],
+  ['sv', /[äåö]/],
+  ['fi', /[äö]/],
+  ['da', /[åæø]/],
+  ['no', /[åæø]/],
+  ['tr', /[çğıöşü]/],
+  ['hu', /[áéíóöőúüű]/],
+  ['ro', /[ăâîșț]/],
+  ['pl', /[ąćęłńóśźż]/],
+  ['cs', /[áčéěíňřšťúůýž]/],
   ['vi', /[ơưạấầẩậắằặẹếềểệịọốồổộớờởợụứừửựỳỵ]/],
 ];
 

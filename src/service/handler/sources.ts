@@ -54,7 +54,7 @@ export function sourceRoutes(service: StoreService) {
   } satisfies Partial<StoreHandlers>;
 }
 
-interface Named {
+export interface Named {
   readonly caller: { readonly callerId: string };
   readonly params: { readonly name: string };
 }
