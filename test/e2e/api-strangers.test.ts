@@ -40,7 +40,8 @@ const asking = (...headers: readonly string[]): string =>
 const rawRows: readonly [title: string, bytes: string, status: number, code: string][] = [
   ['no key', asking(), 401, 'unauthorized'],
   ['an empty key', asking('X-API-Key: '), 401, 'unauthorized'],
-  ['a key as a bearer', asking(`Authorization: Bearer ${keys.ann}`), 401, 'unauthorized'],
+  ['a key in another scheme', asking(`Authorization: Basic ${keys.ann}`), 401, 'unauthorized'],
+  ['a wrong key as a bearer', asking('Authorization: Bearer x'), 401, 'unauthorized'],
   [
     'two keys, both valid',
     asking(`X-API-Key: ${keys.ann}`, `X-API-Key: ${keys.bob}`),

@@ -30,7 +30,7 @@ async function assertWhole(data: string): Promise<number> {
     const name = 'birds';
     const { items } = await sessionOf(pawl).ask('GET /corpora/:name/documents', {
       params: { name },
-      query: { limit: 500 },
+      query: { limit: 200 },
     });
     for (const { source_url: url } of items) {
       const query = { corpus_name: name, url };
