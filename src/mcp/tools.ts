@@ -1,7 +1,8 @@
 /**
  * The tools for a language model. Each is one route of the contract: the parameters of path, query
  * and body become one object, and the result is the response without noise. A tool cannot name
- * files of this machine, and none deletes.
+ * files of this machine, and none deletes for good: a run of a source removes documents whose files
+ * are gone, which can be brought back.
  */
 import type { TSchema } from 'typebox';
 import { contract, type Route } from '../contract/contract.ts';
@@ -127,6 +128,26 @@ const rows = {
     title: 'Cancel a job',
     description: 'Cancels the unfinished documents of a job. Finished ones stay searchable.',
     params: { id: 'job_id' },
+    isReadOnly: false,
+    isDestructive: true,
+  },
+  list_sources: {
+    route: 'GET /sources',
+    title: 'List the sources of corpora',
+    description:
+      'Lists the folders and other places that corpora follow, with their state, their last run ' +
+      'and when they were last in sync.',
+    isReadOnly: true,
+  },
+  run_source: {
+    route: 'POST /sources/:name/run',
+    title: 'Run a source',
+    description:
+      'Compares a source with its corpus now: adds, updates, renames and removes documents as ' +
+      'its files did. With `plan`, only counts what it would do. Returns the run immediately; ' +
+      '`list_sources` shows its result.',
+    params: { name: 'source' },
+    hidden: ['cause'],
     isReadOnly: false,
     isDestructive: true,
   },

@@ -86,6 +86,7 @@ export const reads: readonly Operation[] = [
     cli: 'the command lists the documents below their causes',
     mcp: ['list_failures', ({ corpus: corpus_name }) => ({ corpus_name })],
   },
+  { route: 'GET /sources', cli: () => ['sync', 'list'], mcp: ['list_sources', () => ({})] },
   { route: 'GET /corpora', cli: () => ['corpora', 'list'], mcp: ['list_corpora', () => ({})] },
   {
     route: 'GET /corpora/:name',

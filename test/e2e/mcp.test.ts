@@ -1,7 +1,8 @@
 /** Pawl as the official MCP client sees it, over stdin and stdout and over HTTP. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -20,8 +21,10 @@ const toolNames = [
     'list_documents',
     'list_failures',
     'list_jobs',
+    'list_sources',
     'read_document',
     'retry_job',
+    'run_source',
     'search',
     'why',
   ],
@@ -130,6 +133,7 @@ async function beRefused(client: Client): Promise<void> {
     ['search', { corpus_name: 'a', query: 1 }],
     ['search', { corpus_name: 'a' }],
     ['get_document', {}],
+    ['run_source', { source: 'docs', cause: 'schedule' }],
     ['search', { corpus_name: 'a', query: 'heron', topk: 3 }],
     [
       'ingest',
@@ -177,6 +181,21 @@ async function readDescriptions(client: Client): Promise<void> {
   }
 }
 
+async function runSource(client: Client): Promise<void> {
+  const { value } = await call(client, 'list_sources', {});
+  const [source] = value.items as { name: string; corpus_name: string }[];
+  assert.equal(source?.corpus_name, 'followed');
+  const run = await call(client, 'run_source', { source: source.name });
+  assert.equal(run.value.cause, 'request', run.text);
+  const isSynced = async (): Promise<boolean> => {
+    const { value: now } = await call(client, 'list_sources', {});
+    return (now.items as { synced_at: string | null }[])[0]?.synced_at !== null;
+  };
+  await until(isSynced, { what: 'the run to end' });
+  const unknown = await call(client, 'run_source', { source: 'none' });
+  assert.equal(JSON.parse(unknown.text).code, 'sync_source_unknown');
+}
+
 describe('pawl mcp', () => {
   test('serves tools and resources of a store over stdin and stdout', async (t) => {
     const client = await overStdio(t, () => ['--data', temporaryDirectory(t)]);
@@ -205,6 +224,15 @@ describe('/mcp', () => {
       await readResources(client);
     });
   }
+
+  test('runs a source that a person has added', async (t) => {
+    const { service, ask } = await openBench(t);
+    const location = temporaryDirectory(t);
+    writeFileSync(join(location, 'a.md'), 'The heron waits.');
+    const { status } = await ask('POST /sources', { body: { corpus_name: 'followed', location } });
+    assert.equal(status, 201);
+    await runSource(await overHttp(t, service.address));
+  });
 
   test('asks for a key, by either header, and shows each caller its own corpora', async (t) => {
     const keys = ['key-of-ann-the-first', 'key-of-bob-the-second'] as const;

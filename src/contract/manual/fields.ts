@@ -78,6 +78,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   created_before: 'Only jobs that were created before this time.',
   after: 'Only events with a higher sequence number.',
   cause: 'The code of a failure, such as `empty_source`, or its `fingerprint`.',
+  'POST /sources/:name/run.source': 'The name of the source.',
   'POST /sources/:name/run.cause': 'Why the run starts, for its history. Default: `request`.',
   item_ids: 'The numbers of the items.',
   all: 'True: every failed document.',
