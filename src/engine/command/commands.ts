@@ -210,9 +210,13 @@ export class Commands {
       const now = database.now();
       if ((await getDocument(transaction, documentId))?.caller !== caller) return undefined;
       const ids = [documentId, ...(await listAttachmentsBelow(transaction, [documentId]))];
-      const { items, events } = await cancelItemsOf(transaction, [documentId], now);
-      for (const id of ids) events.push(...(await removeDocument(transaction, id)));
-      await forgetAttachments(transaction, ids);
+      const remove = async (): Promise<NewEvent[]> => {
+        const removed: NewEvent[] = [];
+        for (const id of ids) removed.push(...(await removeDocument(transaction, id)));
+        await forgetAttachments(transaction, ids);
+        return removed;
+      };
+      const { items, events } = await cancelItemsOf(transaction, [documentId], now, remove);
       await appendEvents(transaction, events, now);
       return items;
     });

@@ -165,13 +165,17 @@ const removeGone: Apply = async (run, page) => {
     canceled.length = 0;
     const removed = gone.filter(({ document_id }) => !shared.has(document_id ?? ''));
     const removedIds = removed.flatMap(({ document_id }) => document_id ?? []);
-    const { items, events } = await cancelItemsOf(transaction, removedIds, now);
+    const remove = async (): Promise<NewEvent[]> => {
+      const events: NewEvent[] = [];
+      for (const { document_id, key } of removed) {
+        const removal = { id: document_id ?? '', sourceId: source.id, key, now };
+        events.push(...(await removeSoftly(transaction, removal)));
+      }
+      return events;
+    };
+    const cancel = await cancelItemsOf(transaction, removedIds, now, remove);
+    const { items, events: written } = cancel;
     canceled.push(...items);
-    const written: NewEvent[] = [...events];
-    for (const { document_id, key } of removed) {
-      const removal = { id: document_id ?? '', sourceId: source.id, key, now };
-      written.push(...(await removeSoftly(transaction, removal)));
-    }
     const keys = gone.map(({ key }) => key);
     await deleteEntries(transaction, source.id, keys);
     await markApplied(transaction, gone);
