@@ -304,7 +304,9 @@ async function vectorRows(
   return { rows: isLost ? rows.filter(({ score }) => score > unrelated) : rows, unrelated };
 }
 
+/** A model without a vocabulary, such as one behind an API, reads any word. */
 async function isKnown(embedder: Embedder, sought: SoughtTerms | undefined): Promise<boolean> {
-  for (const { word } of sought?.words ?? []) if (await embedder.knows?.(word)) return true;
+  if (!embedder.knows) return true;
+  for (const { word } of sought?.words ?? []) if (await embedder.knows(word)) return true;
   return false;
 }

@@ -150,10 +150,14 @@ describe('pawl with --json', () => {
     assert.deepEqual(await place.read(['jobs', 'events', id]), lines.slice(0, -1));
 
     const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', 'harmonium']);
-    assert.deepEqual(Object.keys(answer), ['results', 'query_ms']);
-    const names =
-      'chunk_id text score source_url document_id title heading page highlights similar';
-    assert.deepEqual(Object.keys(answer.results[0] ?? {}), names.split(' '));
+    assert.deepEqual(Object.keys(answer), [
+      ...['results', 'query_ms', 'total', 'facets', 'did_you_mean'],
+    ]);
+    assert.deepEqual(Object.keys(answer.results[0] ?? {}), [
+      ...['chunk_id', 'corpus_name', 'text', 'score', 'relevance', 'near', 'source_url'],
+      ...['document_id', 'title', 'heading', 'page', 'highlights', 'similar', 'metadata'],
+      'more_in_document',
+    ]);
 
     const corpora = await place.readOne<List>(['corpora']);
     assert.deepEqual(pick(corpora.items[0], ['name', 'documents', 'chunks']), {
