@@ -185,8 +185,12 @@ describe('a wrapped step', () => {
   test('that does not call next fails the document', async (t) => {
     const pawl = await opened(t, [{ wrap: 'chunked', version: '1', run: async () => undefined }]);
     const job = await pawl.ingest([letter], { corpus: 'post' });
-    for await (const { kind } of job.events()) if (kind === 'retry_scheduled') break;
-    assert.match(JSON.stringify(await job.items().all()), /did not call next/);
+    let failed: unknown;
+    for await (const event of job.events()) {
+      failed = event;
+      if (event.kind === 'retry_scheduled') break;
+    }
+    assert.match(JSON.stringify(failed), /port_failed/);
     await job.cancel();
   });
 });
