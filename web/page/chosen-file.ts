@@ -12,14 +12,14 @@ export interface Dropped {
   readonly unreadable: readonly string[];
 }
 
+/** Files keep the order of the choice. A browser lists a folder in no order: it is sorted. */
 export function chosenFrom(list: Iterable<File> | null): ChosenFile[] {
-  const chosen = [...(list ?? [])].map((file) => ({
-    path: file.webkitRelativePath || file.name,
-    file,
-  }));
-  // A browser lists a folder in no order.
-  return chosen.sort((one, other) => one.path.localeCompare(other.path));
+  return [...(list ?? [])]
+    .map((file) => ({ path: file.webkitRelativePath || file.name, file }))
+    .sort((one, other) => (isInFolder(one) ? one.path.localeCompare(other.path) : 0));
 }
+
+const isInFolder = ({ file }: ChosenFile): boolean => file.webkitRelativePath !== '';
 
 /** The dropped files, and all files of dropped folders. Call it during the event. */
 export async function readDropped(items: Iterable<DataTransferItem>): Promise<Dropped> {
