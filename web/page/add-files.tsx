@@ -81,7 +81,7 @@ function Chooser({ label, isFolder = false, onChoose }: ChooserProps) {
         id={id}
         type="file"
         multiple
-        webkitdirectory={isFolder ? '' : undefined}
+        ref={(input) => void input?.toggleAttribute('webkitdirectory', isFolder)}
         onChange={(event) => {
           onChoose(chosenFrom(event.target.files));
           // The same folder can be chosen again.
