@@ -37,6 +37,7 @@ export interface Manual {
 }
 
 export interface ManualOptions {
+  readonly name: ManualName;
   /** The folder of the pages; the Debian package is downloaded if absent. */
   readonly data: string | undefined;
   /** As in PAWL_EMBEDDER. */
@@ -52,13 +53,18 @@ interface Answered {
   readonly distinctPages: number;
 }
 
-export function readManual(): Manual {
-  const path = new URL('./questions/python-manual.json', import.meta.url);
+/** The weights of the ranking were chosen on the last two, and on none of the first. */
+export const manualNames = ['python', 'git', 'sqlite'] as const;
+export type ManualName = (typeof manualNames)[number];
+
+export function readManual(name: ManualName): Manual {
+  const path = new URL(`./questions/${name}-manual.json`, import.meta.url);
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-export async function benchManual({ data, embedder, tell }: ManualOptions): Promise<Section[]> {
-  const manual = readManual();
+export async function benchManual(options: ManualOptions): Promise<Section[]> {
+  const { name, data, embedder, tell } = options;
+  const manual = readManual(name);
   const folder = data ?? folderOf(manual, tell);
   if (folder === undefined || !existsSync(join(folder, manual.questions[0]?.pages[0] ?? ''))) {
     tell(`manual: skipped. Give the HTML pages of ${manual.package} with --data DIR.`);
@@ -70,7 +76,7 @@ export async function benchManual({ data, embedder, tell }: ManualOptions): Prom
     tell(`manual: ingesting ${folder}`);
     await ingest(opened, folder);
     tell(`manual: ${manual.questions.length} questions`);
-    return [report(await answerAll(opened.searcher, manual.questions), embedder)];
+    return [report(await answerAll(opened.searcher, manual.questions), options)];
   } finally {
     await opened.engine.stop();
     await opened.close();
@@ -118,7 +124,10 @@ async function answerAll(searcher: Searcher, questions: readonly Question[]) {
   return answered;
 }
 
-function report(answered: readonly Answered[], embedder: string): Section {
+function report(
+  answered: readonly Answered[],
+  { name, embedder }: Pick<ManualOptions, 'name' | 'embedder'>,
+): Section {
   const rows = [...kinds, 'all' as const].flatMap((kind) =>
     modes.map((mode) => {
       const some = answered.filter((row) => row.mode === mode && [row.kind, 'all'].includes(kind));
@@ -167,8 +176,14 @@ function report(answered: readonly Answered[], embedder: string): Section {
     },
   ];
   const note = `Embedder ${embedder}. A place counts passages, not pages.`;
-  return { title: 'Questions on the Python manual', note, figures, tables: [table] };
+  return { title: `Questions on the manual of ${titles[name]}`, note, figures, tables: [table] };
 }
+
+const titles: Readonly<Record<ManualName, string>> = {
+  python: 'Python',
+  git: 'Git',
+  sqlite: 'SQLite',
+};
 
 function summary(rows: readonly Answered[]) {
   const distinct = rows.reduce((sum, row) => sum + row.distinctPages, 0) / Math.max(rows.length, 1);

@@ -33,7 +33,7 @@ export async function benchPoints({ isQuick, tell }: PointsOptions): Promise<Sec
     tell(`pgvector: skipped, because ${missing}.`);
     return [];
   }
-  const server = await startPostgres({ settings: { shared_buffers: '256MB' } });
+  const server = await startPostgres({ pgvector: true, settings: { shared_buffers: '256MB' } });
   try {
     const sections: Section[] = [];
     for (const size of isQuick ? [20_000] : [20_000, 100_000]) {

@@ -10,11 +10,12 @@ import { assemble } from '../src/app/wire.ts';
 import { limits } from '../src/kernel/limits/limits.ts';
 import { Analyzer } from '../src/pipeline/word/analysis.ts';
 import { searchWordsOf } from '../src/pipeline/word/terms.ts';
+import type { HybridWeights } from '../src/provider/embedding/embedding.ts';
 import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
 import { FilterCache } from '../src/search/filter/filter-cache.ts';
 import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
 import { parseQuery } from '../src/search/query/query.ts';
-import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
+import { defaultWeights, rankPassages } from '../src/search/rank.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
 import { WordMirror } from '../src/search/word/word-mirror.ts';
 import { expandSources } from '../src/source/sources.ts';
@@ -67,7 +68,7 @@ export async function benchRanking({ collections, tell }: RankingOptions): Promi
 
 type Rank = (row: Measured) => readonly Fused[];
 
-function heldOutSection(rows: readonly Measured[], chosen: Weights): Section {
+function heldOutSection(rows: readonly Measured[], chosen: HybridWeights): Section {
   const keyword = byCollection(rows, (row) => row.keyword);
   const own = byCollection(rows, (row) => withWeights(row, chosen));
   const shipped = byCollection(rows, (row) => withWeights(row, defaultWeights));
@@ -112,7 +113,7 @@ function allSection(rows: readonly Measured[]): Section {
   return { title: 'Ranking, all queries', note: 'With the weights that are shipped.', figures };
 }
 
-function weightsText({ keyword, vector, feedback }: Weights): string {
+function weightsText({ keyword, vector, feedback }: HybridWeights): string {
   return `keyword ${keyword}, vector ${vector}, feedback ${feedback}`;
 }
 
@@ -206,7 +207,7 @@ function documentsOf(row: Measured, fused: readonly Fused[]): string[] {
 }
 
 /** The same lists with other weights. */
-function withWeights({ lists }: Measured, weights: Weights): Fused[] {
+function withWeights({ lists }: Measured, weights: HybridWeights): Fused[] {
   return fuse(lists.map((list) => ({ ...list, weight: weights[list.name] })));
 }
 
@@ -234,8 +235,8 @@ function byCollection(rows: readonly Measured[], rank: (row: Measured) => readon
  * The mean of all weights that are nearly as good as the best: the best alone would overfit to
  * these few queries. The gain over BM25 counts on average, and at its lowest.
  */
-function chooseWeights(rows: readonly Measured[]): Weights {
-  const tried: { weights: Weights; gain: number }[] = [];
+function chooseWeights(rows: readonly Measured[]): HybridWeights {
+  const tried: { weights: HybridWeights; gain: number }[] = [];
   const bm25 = byCollection(rows, ({ keyword }) => keyword);
   // Vectors always have a weight: only they find paraphrases.
   for (let vector = 1; vector <= 4; vector++) {
@@ -249,7 +250,7 @@ function chooseWeights(rows: readonly Measured[]): Weights {
   }
   const best = Math.max(...tried.map(({ gain }) => gain));
   const good = tried.filter(({ gain }) => gain >= best - nearlyAsGood);
-  const middle = (list: keyof Weights) =>
+  const middle = (list: keyof HybridWeights) =>
     Math.round((good.reduce((sum, { weights }) => sum + weights[list], 0) / good.length) * 20) / 20;
   const [vector, feedback] = [middle('vector'), middle('feedback')];
   return { keyword: Math.round((1 - vector - feedback) * 20) / 20, vector, feedback };

@@ -4,7 +4,8 @@
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
  *   npm run bench -- search | manual | chunking | extraction | fidelity | pipeline | pgvector
- *     | api | services | control | sync [--quick] [--data DIR] [--seed N]
+ *     | api | services | control | load | hostile | sync [--quick] [--data DIR] [--seed N]
+ *   npm run bench -- peers [--pages N] [--only WORDS]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */
@@ -35,7 +36,7 @@ async function main(): Promise<number> {
       runs: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
-      pages: { type: 'string', default: '10000' },
+      pages: { type: 'string' },
       distance: { type: 'string', default: '25' },
       data: { type: 'string' },
       trafilatura: { type: 'string' },
@@ -49,7 +50,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (suite === 'crawl') {
-    const [pages, distanceMs] = [Number(values.pages), Number(values.distance)];
+    const [pages, distanceMs] = [Number(values.pages ?? 10_000), Number(values.distance)];
     return benchCrawl({ pages, distanceMs, tell });
   }
   if (isSuite(suite) && positionals.length === 1) return await measureSuite(suite, values);
@@ -87,20 +88,22 @@ interface SuiteFlags {
   readonly trafilatura?: string | undefined;
   readonly seed: string;
   readonly only: string;
+  readonly pages?: string | undefined;
 }
 
 async function measureSuite(
   name: (typeof suites)[number],
-  { quick: isQuick, data, trafilatura, seed, only }: SuiteFlags,
+  { quick: isQuick, data, trafilatura, seed, only, pages }: SuiteFlags,
 ): Promise<number> {
   const startedAt = new Date().toISOString();
   const tell = (line: string): void => console.error(line);
-  if (name === 'services') prepareMachine(tell);
+  if (name === 'services' || name === 'peers') prepareMachine(tell);
   const sections = await runSuite(name, {
     data,
     trafilatura,
     seed: Number(seed),
     only: wordsIn(only),
+    pages: pages === undefined ? undefined : Number(pages),
     isQuick,
     tell,
   });

@@ -8,6 +8,7 @@ import { Queue, Worker } from 'bullmq';
 import { Services } from '../test/support/services.ts';
 import { ended, openPages, type Pages, submit } from '../test/support/services-load.ts';
 import type { Section } from './measure/figure.ts';
+import { serverSeconds } from './measure/usage.ts';
 
 export interface ServicesBench {
   readonly isQuick: boolean;
@@ -18,11 +19,15 @@ interface Measured {
   readonly workers: number;
   readonly documentsPerSecond: number;
   readonly orchestratorMs: number;
+  /** Of all scrapers, embedding and chunking services, with their parser processes. */
+  readonly workersMs: number;
   readonly plainPerSecond: number;
 }
 
 /** As many hops as a document has: visit, embed, entities. */
 const hops = 3;
+/** Documents before the measurement, for each worker of a stage. */
+const warmUp = 40;
 
 export async function benchServices({ isQuick, tell }: ServicesBench): Promise<Section[]> {
   const documents = isQuick ? 100 : 1000;
@@ -52,15 +57,18 @@ async function measure(
     for (let more = 1; more < workers; more++) {
       await Promise.all([services.add('scraper'), services.add('embedding')]);
     }
-    // Warm-up of tables, models and parser processes.
-    await run(services, pages, { corpus: `warm-${workers}`, count: 40 });
+    // Warm-up of tables, and of models and parser processes of each worker.
+    await run(services, pages, { corpus: `warm-${workers}`, count: warmUp * workers });
     const { pid } = services.orchestrator;
     const before = processorMs(pid);
+    const workersBefore = workersMsOf(services);
     const corpus = `bench-${workers}`;
     const seconds = await run(services, pages, { corpus, count: documents });
     const orchestratorMs = (processorMs(pid) - before) / documents;
+    const workersMs = (workersMsOf(services) - workersBefore) / documents;
     const plainPerSecond = await plain(services.redis.scrape.url, { workers, documents });
-    return { workers, documentsPerSecond: documents / seconds, orchestratorMs, plainPerSecond };
+    const documentsPerSecond = documents / seconds;
+    return { workers, documentsPerSecond, orchestratorMs, workersMs, plainPerSecond };
   } finally {
     await services.stop();
   }
@@ -77,6 +85,11 @@ async function run(
   const { items_done } = await ended(services, id);
   if (items_done !== count) throw new Error(`${items_done} of ${count} documents are done`);
   return (performance.now() - startedAt) / 1000;
+}
+
+function workersMsOf({ processes, orchestrator }: Services): number {
+  const workers = processes.filter((process) => process !== orchestrator);
+  return workers.reduce((sum, { pid }) => sum + (serverSeconds(pid) ?? 0) * 1000, 0);
 }
 
 /** CPU time of a process so far; Linux counts a hundred ticks per second. */
@@ -124,6 +137,12 @@ function sectionOf(measured: readonly Measured[], documents: number): Section {
     {
       name: `the orchestrator's processor time for a document, ${workers} workers`,
       value: values.orchestratorMs,
+      digits: 2,
+      unit: 'ms',
+    },
+    {
+      name: `the workers' processor time for a document, ${workers} workers`,
+      value: values.workersMs,
       digits: 2,
       unit: 'ms',
     },

@@ -6,11 +6,14 @@ import { readCollections } from './collection.ts';
 import { benchControl } from './control.ts';
 import { benchExtraction } from './extraction.ts';
 import { benchFidelity } from './fidelity/suite.ts';
+import { benchHostile } from './hostile/suite.ts';
 import { benchLatency } from './latency.ts';
-import { benchManual } from './manual.ts';
+import { benchLoad } from './load/suite.ts';
+import { benchManual, manualNames } from './manual.ts';
 import type { Section } from './measure/figure.ts';
 import { benchPipeline } from './pipeline/suite.ts';
 import { benchPoints } from './points.ts';
+import { benchProducts } from './products/suite.ts';
 import { benchRanking } from './ranking.ts';
 import { benchServices } from './services.ts';
 import { benchStreams } from './streams.ts';
@@ -28,7 +31,10 @@ export const suites = [
   'api',
   'services',
   'control',
+  'load',
+  'hostile',
   'sync',
+  'peers',
 ] as const;
 type SuiteName = (typeof suites)[number];
 
@@ -40,6 +46,8 @@ export interface SuiteOptions {
   readonly only: readonly string[];
   /** The seed for the choice of pages, if a suite chooses. */
   readonly seed: number;
+  /** How many pages, if the suite lets choose. */
+  readonly pages?: number | undefined;
   readonly isQuick: boolean;
   readonly tell: (line: string) => void;
 }
@@ -49,7 +57,17 @@ const wanted: Readonly<
   Record<
     Exclude<
       SuiteName,
-      'manual' | 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control' | 'sync'
+      | 'manual'
+      | 'fidelity'
+      | 'pipeline'
+      | 'pgvector'
+      | 'api'
+      | 'services'
+      | 'control'
+      | 'load'
+      | 'hostile'
+      | 'sync'
+      | 'peers'
     >,
     string
   >
@@ -65,18 +83,25 @@ export function isSuite(name: string): name is SuiteName {
 
 /** Undefined if there is nothing to measure with. */
 export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
-  const { data, trafilatura, seed, only, isQuick, tell } = options;
+  const { data, trafilatura, seed, only, pages, isQuick, tell } = options;
   if (name === 'api') {
     return [...(await benchApi({ isQuick, tell })), await benchStreams({ isQuick, tell })];
   }
   if (name === 'manual') {
     const embedder = process.env.PAWL_EMBEDDER ?? 'local';
-    return benchManual({ data, embedder, tell });
+    const [wantedName = 'python'] = only;
+    const manual = manualNames.find((one) => one === wantedName);
+    if (!manual) throw new Error(`--only is one of ${manualNames.join(', ')}`);
+    return benchManual({ name: manual, data, embedder, tell });
   }
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
   if (name === 'pgvector') return benchPoints({ isQuick, tell });
   if (name === 'services') return benchServices({ isQuick, tell });
   if (name === 'control') return benchControl({ isQuick, tell });
+  if (name === 'load') return benchLoad({ isQuick, tell });
+  if (name === 'hostile') return benchHostile({ isQuick, tell });
+  if (name === 'peers')
+    return benchProducts({ seed, only, pages: pages ?? (isQuick ? 100 : 1000), tell });
   if (name === 'sync') return benchSync({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (name === 'fidelity') return benchFidelity({ data, seed, only, isQuick, tell });

@@ -6,6 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadAll } from '../src/cli/commands.ts';
+import { manPage } from './man-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -15,6 +17,8 @@ execFileSync('tsc', ['-p', join(root, 'tsconfig.build.json'), '--pretty', 'false
   stdio: 'inherit',
   shell: process.platform === 'win32',
 });
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+writeFileSync(join(dist, 'pawl.1'), manPage(await loadAll(), version));
 for (const path of globSync('**/*.js', { cwd: dist })) renameModules(join(dist, path));
 
 /** The compiler renames imports, but not the modules that threads and processes start with. */

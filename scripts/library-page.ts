@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox';
 import { contract } from '../src/contract/contract.ts';
 import * as batch from '../src/contract/operation/batch.ts';
 import * as schema from '../src/contract/schema/schema.ts';
+import * as sources from '../src/contract/schema/source.ts';
 import { camelKey, type Described } from '../src/library/call/camel.ts';
 
 const source = (path: string): string =>
@@ -30,8 +31,15 @@ const views: Readonly<Record<string, TSchema>> = {
   Hit: schema.Hit,
   Explanation: schema.Hit.properties.explanation,
   SearchResponse: contract['POST /search'].answer,
+  Answer: schema.Answer,
+  AnswerSentence: schema.AnswerSentence,
   Why: schema.Why,
   BatchTask: batch.BatchTask,
+  SyncSource: sources.SyncSource,
+  SyncRun: sources.SyncRun,
+  SyncChange: sources.SyncChange,
+  RemovedDocument: sources.RemovedDocument,
+  SyncWebhook: sources.SyncWebhook,
 };
 
 /** Types in src/library/options.ts that take fields of the contract, and those they leave out. */
@@ -41,12 +49,16 @@ const requests: Readonly<Record<string, readonly [TSchema, readonly string[]]>> 
     ['url', 'urls', 'documents', 'crawl', 'corpus_name', 'webhook_url'],
   ],
   SearchOptions: [schema.Search, ['corpus_name', 'query']],
+  AskOptions: [schema.Question, ['corpus_name', 'question', 'stream']],
   JobFilter: [contract['GET /jobs'].query, ['corpus_name', 'cursor', 'limit']],
   InboxFilter: [contract['GET /inbox'].query, ['corpus_name', 'cursor', 'limit']],
   DocumentFilter: [contract['GET /corpora/:name/documents'].query, ['cursor', 'limit']],
   EntityFilter: [contract['GET /corpora/:name/entities'].query, ['limit']],
   BatchTaskFilter: [contract['GET /batch/tasks'].query, ['cursor', 'limit']],
   NewBatchTask: [batch.NewBatchTask, []],
+  NewSource: [sources.NewSyncSource, ['corpus_name']],
+  SourceChanges: [sources.SyncSourceUpdate, []],
+  ChangeFilter: [contract['GET /sources/:name/runs/:run/changes'].query, ['cursor', 'limit']],
 };
 
 export function libraryPage(): string {
@@ -57,7 +69,7 @@ export function libraryPage(): string {
     'requests',
     requests,
     options,
-    /^export (?:type|interface) (\w+)[^;{]*(?:Filter<|<NewJob>|SearchBody|<batch\.)/gm,
+    /^export (?:type|interface) (\w+)[^;{]*(?:Filter<|<NewJob>|\w+Body\b|<batch\.|<BodyOf<)/gm,
   );
   const opening = source('app/options.ts').split('/** The names above')[0] ?? '';
   return [

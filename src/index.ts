@@ -9,7 +9,13 @@ import type { OpenOptions } from './library/options.ts';
 import type { Pawl } from './library/surface.ts';
 
 export type { EmbedderSettings } from './app/adapter/models.ts';
-export type { FollowedPlace, Listed, ListedPage, SourceKind } from './engine/sync/source-kind.ts';
+export type {
+  FollowedPlace,
+  Listed,
+  ListedPage,
+  ListFrom,
+  SourceKind,
+} from './engine/sync/source-kind.ts';
 export {
   Failure,
   type FailureCode,
@@ -22,6 +28,7 @@ export type { WhereInput } from './kernel/metadata/read-where.ts';
 export type * from './library/options.ts';
 export { openPreview } from './library/preview.ts';
 export type {
+  AnswerEvent,
   Extraction,
   Job,
   List,

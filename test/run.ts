@@ -1,14 +1,15 @@
 /**
  * Runs all suites, or with `npm test -- PATTERN…` the files whose path contains a pattern. With
- * `--loaded`, other processes use the CPU meanwhile: a test that depends on the machine's speed
- * fails. The last line is `N passed, N failed`, with `, N skipped` if some were.
+ * `--loaded`, other processes use the CPU meanwhile, and the pages of browser tests are slow: a
+ * test that depends on speed fails. The last line is `N passed, N failed`, with `, N skipped` if
+ * some were.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { givenSeed, randomSeed, seedVariable } from './support/first-seed.ts';
-import { startLoad } from './support/load.ts';
+import { slowPagesVariable, startLoad } from './support/load.ts';
 import { prepareMachine } from './support/machine.ts';
 import { type FileResult, killTestFiles, runTestFile } from './support/test-file.ts';
 
@@ -17,8 +18,8 @@ interface Suite {
   readonly files: readonly string[];
 }
 
-/** One more than there are cores: most files wait now and then for a process to start. */
-const concurrency = availableParallelism() + 1;
+/** Two more than there are cores: many files wait for processes, timers and other servers. */
+const concurrency = availableParallelism() + 2;
 const loaded = '--loaded';
 const slowestShown = 5;
 const suiteNameWidth = 10;
@@ -40,7 +41,9 @@ async function main(args: readonly string[]): Promise<number> {
   process.env[seedVariable] = String(seed);
   console.log(`seeds begin at ${seed}; ${seedVariable}=${seed} runs the same ones again\n`);
   if (suites.length > 0) prepareMachine(console.log);
-  const stopLoad = args.includes(loaded) ? startLoad() : undefined;
+  const isLoaded = args.includes(loaded);
+  if (isLoaded) process.env[slowPagesVariable] = '1';
+  const stopLoad = isLoaded ? startLoad() : undefined;
   // The last suites have the longest files. Started first, they leave short ones to fill the end.
   const results = await runFiles(suites.toReversed().flatMap(({ files }) => files));
   stopLoad?.();
@@ -52,6 +55,7 @@ async function main(args: readonly string[]): Promise<number> {
   console.log();
   printSlowest(results);
   printSkipped(results);
+  printFailed(results);
   const { passed, failed } = total(results);
   if (results.length === 0) console.log(`No test file matches ${patterns.join(' ')}`);
   console.log(totalLine(results));
@@ -96,20 +100,47 @@ function printFile(result: FileResult): void {
   const verdict = isOk ? styleText('green', 'ok    ') : styleText('red', 'failed');
   const count = String(result.passed).padStart(5);
   const time = seconds(result.durationMs).padStart(8);
-  console.log(`  ${verdict}${count} ${time}  ${result.file}`);
+  const cpu = cpuOf([result]).padStart(9);
+  console.log(`  ${verdict}${count} ${time}${cpu}  ${result.file}`);
   if (isOk) return;
-  for (const { name, detail } of result.failures) {
+  printFailures(result);
+  if (result.output.trim() !== '') console.log(indent(`output:\n${indent(result.output.trim())}`));
+}
+
+function printFailures({ failures }: FileResult): void {
+  for (const { name, detail } of failures) {
     if (detail !== '') console.log(indent(`${styleText('red', name)}\n${indent(detail)}`));
   }
-  if (result.output.trim() !== '') console.log(indent(`output:\n${indent(result.output.trim())}`));
+}
+
+/** Again, and last: a log is often read, or kept, only from its end. */
+function printFailed(results: readonly FileResult[]): void {
+  const failed = results.filter(({ failures }) => failures.length > 0);
+  if (failed.length === 0) return;
+  console.log('failed');
+  for (const result of failed) {
+    console.log(`  ${result.file}`);
+    printFailures(result);
+  }
+  console.log();
 }
 
 function printSlowest(results: readonly FileResult[]): void {
   if (results.length <= 1) return;
-  const slowest = results.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, slowestShown);
-  console.log('slowest');
-  for (const { file, durationMs } of slowest) {
-    console.log(`  ${seconds(durationMs).padStart(8)}  ${file}`);
+  printFirst('slowest', results, ({ durationMs }) => durationMs);
+  printFirst('most CPU', results, ({ cpuSeconds = 0 }) => 1000 * cpuSeconds);
+  console.log(`CPU of all files: ${cpuOf(results)}`);
+  console.log();
+}
+
+function printFirst(
+  title: string,
+  results: readonly FileResult[],
+  msOf: (result: FileResult) => number,
+): void {
+  console.log(title);
+  for (const result of results.toSorted((a, b) => msOf(b) - msOf(a)).slice(0, slowestShown)) {
+    console.log(`  ${seconds(msOf(result)).padStart(8)}  ${result.file}`);
   }
   console.log();
 }
@@ -138,6 +169,11 @@ function total(results: readonly FileResult[]) {
 function totalLine(results: readonly FileResult[]): string {
   const { passed, failed, skipped } = total(results);
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+/** Unlike the time, it says what a file costs on a busy machine, too. */
+function cpuOf(results: readonly FileResult[]): string {
+  return seconds(1000 * results.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0));
 }
 
 function seconds(durationMs: number): string {

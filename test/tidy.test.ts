@@ -38,11 +38,6 @@ const exceptions: readonly { path: string; rule: string; reason: string }[] = [
     rule: 'patience',
     reason: 'it tests the message after a timeout',
   },
-  ...['src/store/driver/sqlite.ts'].map((path) => ({
-    path,
-    rule: 'file-size',
-    reason: 'to be divided',
-  })),
 ];
 
 const limits = { fileLines: 400, functionLines: 60, lineColumns: 100 };

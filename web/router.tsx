@@ -8,13 +8,14 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  redirect,
 } from '@tanstack/react-router';
 import type { Job } from '../src/contract/schema/schema.ts';
-import type { JobFilter } from './live/job-list.ts';
+import type { JobFilter, JobGroup } from './live/job-list.ts';
 import type { TaskState } from './live/task-list.ts';
-import { JobsPage } from './page/jobs.tsx';
+import { HomePage } from './page/home/home.tsx';
+import type { SourceKind } from './page/source/source-draft.ts';
 import { Empty, Problem } from './part/basic.tsx';
+import { type Station, stations } from './part/pipeline.ts';
 import { Shell } from './shell.tsx';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -42,26 +43,28 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/jobs' });
-  },
+  component: HomePage,
 });
 
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
   validateSearch: (given: Given): JobFilter => ({
+    group: text(given, 'group') as JobGroup | undefined,
+    text: text(given, 'text'),
     corpus_name: text(given, 'corpus_name'),
     status: text(given, 'status') as Job['status'] | undefined,
     state: text(given, 'state') as Job['state'] | undefined,
     failed_stage: text(given, 'failed_stage') as JobFilter['failed_stage'],
   }),
-  component: JobsPage,
+  component: lazyRouteComponent(() => import('./page/jobs.tsx'), 'JobsPage'),
 });
 
 export interface JobSearch {
-  readonly tab?: 'items' | 'events' | 'lifecycle' | undefined;
+  readonly tab?: 'items' | 'events' | undefined;
   readonly item?: number | undefined;
+  /** The station of the pipeline whose documents are listed. */
+  readonly at?: Station | undefined;
 }
 
 const job = createRoute({
@@ -70,8 +73,9 @@ const job = createRoute({
   validateSearch: (given: Given): JobSearch => ({
     tab: text(given, 'tab') as JobSearch['tab'],
     item: Number(given.item) || undefined,
+    at: stations.find((station) => station === given.at),
   }),
-  component: lazyRouteComponent(() => import('./page/job.tsx'), 'JobPage'),
+  component: lazyRouteComponent(() => import('./page/job/job.tsx'), 'JobPage'),
 });
 
 export interface SearchSearch {
@@ -80,6 +84,15 @@ export interface SearchSearch {
   readonly mode?: 'hybrid' | 'vector' | 'keyword' | undefined;
   readonly source?: string | undefined;
   readonly title?: string | undefined;
+  readonly host?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly language?: string | undefined;
+  /** A month, such as 2026-01. */
+  readonly date?: string | undefined;
+  /** A condition on metadata. */
+  readonly where?: string | undefined;
+  /** Also what has none of the words. */
+  readonly near?: boolean | undefined;
   readonly explain?: boolean | undefined;
 }
 
@@ -92,6 +105,12 @@ const search = createRoute({
     mode: text(given, 'mode') as SearchSearch['mode'],
     source: text(given, 'source'),
     title: text(given, 'title'),
+    host: text(given, 'host'),
+    folder: text(given, 'folder'),
+    language: text(given, 'language'),
+    date: text(given, 'date'),
+    where: text(given, 'where'),
+    near: given.near === true || undefined,
     explain: given.explain === true || undefined,
   }),
   component: lazyRouteComponent(() => import('./page/search.tsx'), 'SearchPage'),
@@ -122,20 +141,68 @@ const corpora = createRoute({
   component: lazyRouteComponent(() => import('./page/corpora.tsx'), 'CorporaPage'),
 });
 
+export interface CorpusSearch {
+  readonly partly_read?: boolean | undefined;
+  readonly tab?: 'about' | undefined;
+}
+
 const corpus = createRoute({
   getParentRoute: () => root,
   path: '/corpora/$name',
-  validateSearch: (given: Given): { partly_read?: boolean | undefined } => ({
+  validateSearch: (given: Given): CorpusSearch => ({
     partly_read: given.partly_read === true || undefined,
+    tab: given.tab === 'about' ? 'about' : undefined,
   }),
   component: lazyRouteComponent(() => import('./page/corpus.tsx'), 'CorpusPage'),
 });
 
+const sources = createRoute({
+  getParentRoute: () => root,
+  path: '/sources',
+  component: lazyRouteComponent(() => import('./page/source/sources.tsx'), 'SourcesPage'),
+});
+
+export interface NewSourceSearch {
+  readonly kind?: SourceKind | undefined;
+  readonly location?: string | undefined;
+  readonly corpus?: string | undefined;
+}
+
+const newSource = createRoute({
+  getParentRoute: () => root,
+  path: '/sources/new',
+  validateSearch: (given: Given): NewSourceSearch => ({
+    kind: text(given, 'kind') as SourceKind | undefined,
+    location: text(given, 'location'),
+    corpus: text(given, 'corpus'),
+  }),
+  component: lazyRouteComponent(() => import('./page/source/source-form.tsx'), 'SourceFormPage'),
+});
+
+const source = createRoute({
+  getParentRoute: () => root,
+  path: '/sources/$name',
+  validateSearch: (given: Given): { run?: number | undefined } => ({
+    run: Number(given.run) || undefined,
+  }),
+  component: lazyRouteComponent(() => import('./page/source/source.tsx'), 'SourcePage'),
+});
+
+export interface DocumentSearch {
+  /** The chosen passage. */
+  readonly chunk?: string | undefined;
+  /** The words to mark. */
+  readonly q?: string | undefined;
+  readonly tab?: 'reader' | 'chunks' | 'original' | 'history' | undefined;
+}
+
 const document = createRoute({
   getParentRoute: () => root,
   path: '/documents/$id',
-  validateSearch: (given: Given): { chunk?: string | undefined } => ({
+  validateSearch: (given: Given): DocumentSearch => ({
     chunk: text(given, 'chunk'),
+    q: text(given, 'q'),
+    tab: text(given, 'tab') as DocumentSearch['tab'],
   }),
   component: lazyRouteComponent(() => import('./page/document.tsx'), 'DocumentPage'),
 });
@@ -164,11 +231,12 @@ const batchTask = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  component: lazyRouteComponent(() => import('./page/system.tsx'), 'SystemPage'),
+  component: lazyRouteComponent(() => import('./page/health/health.tsx'), 'HealthPage'),
 });
 
 const documents = [home, jobs, job, search, inbox, add, corpora, corpus, document] as const;
-const pages = [...documents, batch, newBatchTask, batchTask, system] as const;
+const followed = [sources, newSource, source] as const;
+const pages = [...documents, ...followed, batch, newBatchTask, batchTask, system] as const;
 
 export function makeRouter() {
   return createRouter({

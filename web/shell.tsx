@@ -1,63 +1,84 @@
 /** The frame of every page: navigation, connection state, keyboard help, notices. */
-import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { Gate } from './gate.tsx';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { useAttempt } from './live/attempt.ts';
 import { Badge, type Tone } from './part/basic.tsx';
-import { Dialog } from './part/dialog.tsx';
+import { DropArea } from './part/drop-area.tsx';
 import { Icon, type IconName } from './part/icon.tsx';
-import { useKeys } from './part/keys.ts';
+import { useInboxTotal } from './part/inbox-total.ts';
+import { commandKey, useCommandKey, useKeys } from './part/keys.ts';
 import { NoticeList } from './part/notice-list.tsx';
 import { usePageFocus, usePageTitle } from './part/page-frame.ts';
 import { ThemeSwitch } from './part/theme.tsx';
 import { count } from './part/wording.ts';
-import { useConnectionState, useRefusal, useWorkbench } from './workbench.ts';
+import { useConnectionState, useRefusal } from './workbench.ts';
 
 const places = [
+  { to: '/', name: 'Home', icon: 'home', key: 'h' },
   { to: '/search', name: 'Search', icon: 'search', key: 's' },
   { to: '/add', name: 'Add', icon: 'add', key: 'a' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs', key: 'j' },
   { to: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
   { to: '/corpora', name: 'Corpora', icon: 'corpora', key: 'c' },
+  { to: '/sources', name: 'Sources', icon: 'sources', key: 'o' },
   { to: '/batch', name: 'Batch', icon: 'batch', key: 'b' },
-  { to: '/system', name: 'System', icon: 'system', key: 'y' },
+  { to: '/system', name: 'Health', icon: 'system', key: 'y' },
 ] as const satisfies readonly { to: string; name: string; icon: IconName; key: string }[];
+
+/** None is needed for the first page. */
+const Gate = lazy(async () => ({ default: (await import('./gate.tsx')).Gate }));
+const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+
+type Opened = 'help' | 'palette' | 'nothing';
 
 export function Shell() {
   const refusal = useRefusal();
-  if (refusal !== 'none') return <Gate refusal={refusal} />;
+  if (refusal !== 'none') {
+    return (
+      <Suspense>
+        <Gate refusal={refusal} />
+      </Suspense>
+    );
+  }
   return <StepService />;
 }
 
 function StepService() {
   const navigate = useNavigate();
-  const [isHelp, setHelp] = useState(false);
+  const [opened, setOpened] = useState<Opened>('nothing');
+  const close = (): void => setOpened('nothing');
   const main = useRef<HTMLElement>(null);
   usePageTitle(main);
   usePageFocus(main);
   const jumps = places.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })] as const);
   useKeys({
     ...Object.fromEntries(jumps),
-    '?': () => setHelp(true),
+    '?': () => setOpened('help'),
     '/': () => {
       const field = main.current?.querySelector<HTMLElement>('search input');
       if (field) field.focus();
       else void navigate({ to: '/search' });
     },
   });
+  useCommandKey('k', () => setOpened('palette'));
   return (
     <div className="shell">
       <button type="button" className="button skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
       <header className="rail">
-        <Link to="/jobs" className="brand">
+        <Link to="/" className="brand">
           <img src="./favicon.svg" alt="" /> Pawl
         </Link>
         <nav aria-label="Pages">
           {places.map(({ to, name, icon }) => (
-            <Link key={to} to={to} activeProps={{ 'aria-current': 'page' }}>
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === '/' }}
+              activeProps={{ 'aria-current': 'page' }}
+            >
               <Icon name={icon} />
               {name}
               {name === 'Inbox' && <InboxCount />}
@@ -65,22 +86,35 @@ function StepService() {
             </Link>
           ))}
         </nav>
-        <div className="rail-foot">
-          <ConnectionStatus />
-          <span className="row wide">
-            <ThemeSwitch />
-            <button type="button" className="button quiet" onClick={() => setHelp(true)}>
-              Keys <kbd>?</kbd>
-            </button>
-          </span>
-        </div>
+        <RailFoot onOpen={setOpened} />
       </header>
       <main ref={main} className="main" tabIndex={-1}>
         <Banner />
         <Outlet />
       </main>
       <NoticeList />
-      {isHelp && <KeyHelp onClose={() => setHelp(false)} />}
+      <DropArea />
+      <Suspense>
+        {opened === 'help' && <KeyHelp pages={places} onClose={close} />}
+        {opened === 'palette' && <Palette pages={places} onClose={close} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function RailFoot({ onOpen }: { onOpen: (opened: Opened) => void }) {
+  return (
+    <div className="rail-foot">
+      <ConnectionStatus />
+      <span className="row wide">
+        <button type="button" className="button quiet" onClick={() => onOpen('palette')}>
+          Jump to <kbd>{commandKey} K</kbd>
+        </button>
+        <ThemeSwitch />
+        <button type="button" className="button quiet" onClick={() => onOpen('help')}>
+          Keys <kbd>?</kbd>
+        </button>
+      </span>
     </div>
   );
 }
@@ -100,12 +134,7 @@ function AttemptMark() {
 const marks: Readonly<Record<string, Tone>> = { running: 'run', stopping: 'warn', paused: 'warn' };
 
 function InboxCount() {
-  const { client } = useWorkbench();
-  const { data } = useQuery({
-    queryKey: ['inbox-count'],
-    queryFn: ({ signal }) => client().ask('GET /inbox', { query: { limit: 1 }, signal }),
-  });
-  const total = data?.causes.reduce((sum, cause) => sum + cause.count, 0) ?? 0;
+  const total = useInboxTotal();
   if (total === 0) return null;
   return (
     <span className="count">
@@ -146,38 +175,5 @@ function Banner() {
     <div className="banner" role="status">
       {banners[connection]}
     </div>
-  );
-}
-
-const helps: readonly (readonly [string, string])[] = [
-  ['?', 'this help'],
-  ['/', 'search'],
-  ...places.map(({ key, name }): readonly [string, string] => [`g ${key}`, `go to ${name}`]),
-  ['j k', 'next, previous row'],
-  ['Enter', 'open the selected row'],
-  ['r', 'inbox: retry'],
-  ['d', 'inbox: discard'],
-  ['R D', 'inbox: the same for all with this cause'],
-];
-
-function KeyHelp({ onClose }: { onClose: () => void }) {
-  return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <table className="table">
-        <tbody>
-          {helps.map(([key, meaning]) => (
-            <tr key={key}>
-              <td>
-                <kbd>{key}</kbd>
-              </td>
-              <td>{meaning}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <button type="button" className="button" onClick={onClose}>
-        Close
-      </button>
-    </Dialog>
   );
 }

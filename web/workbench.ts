@@ -6,6 +6,7 @@ import { Failure, isRetried } from '../src/kernel/failure/failure.ts';
 import { refreshAttempt } from './live/attempt.ts';
 import { Connection, type ConnectionState } from './live/connection.ts';
 import { Discards } from './live/discards.ts';
+import { DroppedFiles } from './live/dropped.ts';
 import { Keyring } from './live/keyring.ts';
 import { Live } from './live/live.ts';
 import { Notices } from './part/notices.ts';
@@ -18,6 +19,7 @@ export interface Workbench {
   readonly live: Live;
   readonly notices: Notices;
   readonly discards: Discards;
+  readonly dropped: DroppedFiles;
 }
 
 const retriesMax = 3;
@@ -48,7 +50,8 @@ export function makeWorkbench(): Workbench {
     onDone: () => void queries.invalidateQueries({ queryKey: ['inbox'] }),
     onError: (error) => notices.tell(String(error), { tone: 'bad' }),
   });
-  return { client, queries, connection, keyring, live, notices, discards };
+  const dropped = new DroppedFiles();
+  return { client, queries, connection, keyring, live, notices, discards, dropped };
 }
 
 /** Retries failed queries when the service is reachable again. */

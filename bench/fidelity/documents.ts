@@ -158,12 +158,14 @@ function together(parts: readonly Gathered[]): Gathered {
 }
 
 /** Deterministic: the same order for the same seed, on every machine. */
-function shuffle(names: readonly string[], seed: number): string[] {
+export function shuffle<Entry>(entries: readonly Entry[], seed: number): Entry[] {
   const chance = chanceFrom(seed);
-  const order = [...names];
+  const order = [...entries];
   for (let index = order.length - 1; index > 0; index -= 1) {
     const other = Math.floor(chance() * (index + 1));
-    [order[index], order[other]] = [order[other] ?? '', order[index] ?? ''];
+    const here = order[index] as Entry;
+    order[index] = order[other] as Entry;
+    order[other] = here;
   }
   return order;
 }

@@ -1,13 +1,12 @@
 /** The Python package as a peer, in its own virtual environment in the cache folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder, run } from './debian.ts';
+import { installPython, pythonProgram } from '../peers/python.ts';
 
 export const trafilaturaVersion = '2.3.1';
+const name = `trafilatura-${trafilaturaVersion}`;
 /** Its dependency requires an extra of lxml that newer versions have renamed. */
 const requirements = [`trafilatura==${trafilaturaVersion}`, 'lxml-html-clean==0.4.6'];
 const script = fileURLToPath(new URL('../peers/trafilatura-peer.py', import.meta.url));
@@ -25,27 +24,12 @@ export interface TrafilaturaResult {
 
 /** Why it cannot be measured here, or undefined. */
 export function installTrafilatura(tell: (line: string) => void): string | undefined {
-  const folder = environment();
-  if (existsSync(folder)) return undefined;
-  tell(`installing trafilatura ${trafilaturaVersion} into ${folder}`);
-  const parent = cacheFolder('python');
-  rmSync(`${folder}.part`, { recursive: true, force: true });
-  const problem =
-    run('python3', ['-m', 'venv', `${folder}.part`], parent) ??
-    run(`${folder}.part/bin/python`, ['-m', 'pip', 'install', '-q', ...requirements], parent) ??
-    run(`${folder}.part/bin/python`, ['-c', 'import trafilatura'], parent);
-  if (problem !== undefined) return problem;
-  renameSync(`${folder}.part`, folder);
-  return undefined;
-}
-
-function environment(): string {
-  return join(cacheFolder('python'), `trafilatura-${trafilaturaVersion}`);
+  return installPython({ name, requirements, module: 'trafilatura', tell });
 }
 
 export function startTrafilatura(): Trafilatura {
   const stdio = ['pipe', 'pipe', 'inherit'] as const;
-  const child: ChildProcess = spawn(`${environment()}/bin/python`, [script], { stdio: [...stdio] });
+  const child: ChildProcess = spawn(pythonProgram(name), [script], { stdio: [...stdio] });
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error('trafilatura has no pipes');
   const answers = createInterface({ input: stdout })[Symbol.asyncIterator]();

@@ -62,7 +62,7 @@ function machineSeconds(): number | undefined {
 }
 
 /** The CPU of the server, of its children, and of those already reaped. */
-function serverSeconds(pid: number | undefined): number | undefined {
+export function serverSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined) return 0;
   const root = processTicks(pid);
   if (!root) return undefined;

@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const directory = fileURLToPath(new URL('.', import.meta.url));
+const own = fileURLToPath(new URL('.', import.meta.url));
 
 /** The peers that cannot be measured, with the reason, by package. */
-export function installPeers(): ReadonlyMap<string, string> {
-  const wanted = Object.entries(peerVersions());
+export function installPeers(directory = own): ReadonlyMap<string, string> {
+  const wanted = Object.entries(peerVersions(directory));
   const absent = (): [string, string][] =>
-    wanted.filter(([name, version]) => installedVersion(name) !== version);
+    wanted.filter(([name, version]) => installedVersion(directory, name) !== version);
   if (absent().length === 0) return new Map();
-  const reason = runNpm();
+  const reason = runNpm(directory);
   return new Map(
     absent().map(([name, version]) => [
       name,
@@ -20,10 +20,10 @@ export function installPeers(): ReadonlyMap<string, string> {
   );
 }
 
-function runNpm(): string {
+function runNpm(directory: string): string {
   const args = ['install', '--no-package-lock', '--ignore-scripts', '--loglevel=error'];
   const npm = process.env.npm_execpath;
-  const options = { cwd: directory, encoding: 'utf8', timeout: 300_000 } as const;
+  const options = { cwd: directory, encoding: 'utf8', timeout: 600_000 } as const;
   process.stderr.write('Installing the peers to measure against...\n');
   const result = npm?.endsWith('.js')
     ? spawnSync(process.execPath, [npm, ...args], options)
@@ -33,7 +33,7 @@ function runNpm(): string {
 }
 
 /** The measured versions, by package, as `package.json` pins them. */
-export function peerVersions(): Readonly<Record<string, string>> {
+export function peerVersions(directory = own): Readonly<Record<string, string>> {
   return dependenciesOf(`${directory}package.json`);
 }
 
@@ -41,7 +41,7 @@ function dependenciesOf(file: string): Record<string, string> {
   return JSON.parse(readFileSync(file, 'utf8')).dependencies;
 }
 
-function installedVersion(name: string): string | undefined {
+function installedVersion(directory: string, name: string): string | undefined {
   const file = `${directory}node_modules/${name}/package.json`;
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined;
 }

@@ -66,7 +66,7 @@ export function paragraphOf(chance: Chance): string {
 
 const wordsInParagraph = 65;
 
-function pageOf(index: number, words: number, chance: Chance): string {
+export function pageOf(index: number, words: number, chance: Chance): string {
   const paragraphs = Math.max(1, Math.round((words * (0.5 + chance())) / wordsInParagraph));
   const body = Array.from({ length: paragraphs }, (_, place) => {
     const heading = place % 4 === 0 ? `<h2>${sentenceOf(chance)}</h2>` : '';

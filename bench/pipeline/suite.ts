@@ -56,8 +56,9 @@ export async function benchPipeline(options: PipelineOptions): Promise<Section[]
 }
 
 /** The Node flags of `pawl ingest` and `pawl serve`. */
-function pawlFlags(): string[] {
-  return JSON.parse(readFileSync(new URL('../../bin/node-flags.json', import.meta.url), 'utf8'));
+export function pawlFlags(): string[] {
+  const file = new URL('../../bin/node-flags.json', import.meta.url);
+  return JSON.parse(readFileSync(file, 'utf8')).ingest;
 }
 
 async function readingsOf(

@@ -20,7 +20,6 @@ WORDS_MIN, WORDS_MAX = 6, 70
 # The name of the archive, the files in it, how many passages.
 SOURCES = [
     ("wordnet-base_", "usr/share/wordnet/data.*", 45000),
-    ("sqlite3-doc_", "**/*.html", 2500),
     ("apache2-doc_", "**/manual/en/**/*.html", 1800),
     ("rust-doc_", "**/book/*.html", 900),
     ("rust-doc_", "**/std/**/*.html", 900),

@@ -13,7 +13,7 @@ function setup() {
 test('the audit has exactly these events', () => {
   const asked = 'job_submitted job_completed job_failed rate_limit_hit auth_rejected';
   const owned = 'corpus_shared corpus_unshared caller_linked caller_unlinked caller_merged';
-  const events = `${asked} callback_refused corpus_searched ${owned} corpus_moved`;
+  const events = `${asked} callback_refused corpus_searched corpus_asked ${owned} corpus_moved`;
   assert.deepEqual(Object.keys(auditFields), events.split(' '));
 });
 

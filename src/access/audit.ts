@@ -14,6 +14,7 @@ export const auditFields = {
   auth_rejected: ['reason'],
   callback_refused: ['route', 'job_id', 'code', 'reason', 'unsaid'],
   corpus_searched: ['corpus_name', 'results'],
+  corpus_asked: ['corpus_name', 'model', 'outcome', 'cost_cents'],
   corpus_shared: ['corpus_name', 'with', 'access'],
   corpus_unshared: ['corpus_name', 'with'],
   caller_linked: ['caller', 'identity', 'subject'],

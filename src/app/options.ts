@@ -17,9 +17,11 @@ import type { RerankerPort } from '../port/reranker.ts';
 import type { SinkPort } from '../port/sink.ts';
 import type { StepPort } from '../port/step.ts';
 import type { BatchProvider } from '../provider/batch/batch-provider.ts';
+import type { BucketKeys } from '../source/kind/bucket.ts';
 import type { ProviderSettings } from './adapter/batch-providers.ts';
 import type { BlobSettings } from './adapter/blobs.ts';
-import type { EmbedderSettings, ExtractorOptions } from './adapter/models.ts';
+import type { AnswererOptions, EmbedderSettings, ExtractorOptions } from './adapter/models.ts';
+import type { RerankerSettings } from './adapter/reranker.ts';
 import type { SinkSettings } from './adapter/sinks.ts';
 import type { ServicesOptions } from './step-services.ts';
 
@@ -39,8 +41,13 @@ export interface PawlOptions {
    * default.
    */
   readonly extractor?: ExtractorOptions | EntityExtractorPort | undefined;
-  /** Orders the first passages of each search; the fused order by default. */
-  readonly reranker?: RerankerPort | undefined;
+  /**
+   * Orders the first passages of each search: an endpoint, or a reranker of your own; the fused
+   * order by default.
+   */
+  readonly reranker?: RerankerSettings | RerankerPort | undefined;
+  /** Answers questions: a model behind an OpenAI-compatible chat API; none by default. */
+  readonly answerer?: AnswererOptions | undefined;
   /** `off`, `auto`, or the path of a Chromium that renders pages which need their scripts. */
   readonly browser?: string | undefined;
   /** Which pages are rendered: those where it is `needed` (default), or `always`. */
@@ -54,6 +61,8 @@ export interface PawlOptions {
   readonly batchPollMs?: number | undefined;
   /** Kinds of sources that are not built in: see `docs/guide/extend.md`. */
   readonly sourceKinds?: readonly SourceKind[] | undefined;
+  /** The key for buckets that corpora follow. */
+  readonly bucketKeys?: BucketKeys | undefined;
   /** How long the batch lane collects requests before it makes a task of them. */
   readonly batchGatherMs?: number | undefined;
   /** Where fetched bytes are stored: settings, or a store of your own; a folder by default. */
@@ -101,7 +110,9 @@ export const optionNames = {
   world: true,
   pipeline: true,
   sourceKinds: true,
+  bucketKeys: true,
   reranker: true,
+  answerer: true,
   sinkAdapters: true,
   steps: true,
 } satisfies Readonly<Record<keyof PawlOptions, true>>;

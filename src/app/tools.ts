@@ -5,6 +5,7 @@ import { type ProcessParser, processParser } from '../pipeline/extract/process/p
 import { type AllowedHosts, allowedHosts } from '../pipeline/fetch/address.ts';
 import { ChromiumRenderer } from '../pipeline/fetch/browser/browser.ts';
 import { findBrowser } from '../pipeline/fetch/browser/launch.ts';
+import type { PageMeter } from '../pipeline/fetch/browser/render.ts';
 import type { Rendering } from '../pipeline/fetch/browser/visible-page.ts';
 import { type Fetcher, httpFetcher } from '../pipeline/fetch/http/http.ts';
 import { Preview } from '../pipeline/preview.ts';
@@ -39,8 +40,8 @@ export function openTools(options: ToolOptions, world: World): Tools {
   const embedders = embeddersFor(embedder, world, onCall);
   const asked = extractorSettings(extractor);
   const completer = asked && completerOf(asked, { world, onCall });
-  const reading = readingTools(options, world);
   const texts = new TextThreads(world);
+  const reading = readingTools(options, world, texts.meter);
   const close = async (): Promise<void> => {
     await Promise.all([closeReading(reading), texts.close()]);
     // Answers that are already paid for are awaited and stored.
@@ -50,7 +51,7 @@ export function openTools(options: ToolOptions, world: World): Tools {
 }
 
 /** Checks that the browser exists. It is started with the first page that needs it. */
-function readingTools(options: ReadingOptions, world: World): ReadingTools {
+function readingTools(options: ReadingOptions, world: World, meter?: PageMeter): ReadingTools {
   const { allowHosts = [], browser = 'off', render: when = 'needed' } = options;
   const allowed = allowedHosts(allowHosts);
   const fetcher = httpFetcher({ world, allowed });
@@ -58,7 +59,7 @@ function readingTools(options: ReadingOptions, world: World): ReadingTools {
   const rendering =
     executable === undefined
       ? undefined
-      : { renderer: new ChromiumRenderer({ executable, fetcher, world }), when };
+      : { renderer: new ChromiumRenderer({ executable, fetcher, world }), when, meter };
   const parser = processParser({ world, owner: thisProcess() });
   return { allowed, fetcher, rendering, parser };
 }

@@ -15,6 +15,7 @@ import { thisProcess } from '../engine/item/liveness.ts';
 import type { HandoffBroker } from '../handoff/orchestrator/broker.ts';
 import type { Works } from '../handoff/worker/work.ts';
 import type { Lifecycle } from '../kernel/lifecycle/item.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { makeLog } from '../observe/log.ts';
 import type { Chunker } from '../pipeline/chunk/chunker.ts';
@@ -28,11 +29,15 @@ import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 import { PaidAnswers } from '../pipeline/paid-answers.ts';
 import { observed, type Pipeline, rebuilt } from '../pipeline/pipeline.ts';
+import { RequestMoney } from '../pipeline/request-money.ts';
 import { pluggedExtractor } from '../port/entity-extractor.ts';
 import { checkReranker, pluggedReranker } from '../port/reranker.ts';
 import { checkSteps } from '../port/step-check.ts';
 import { withSteps } from '../port/step-pipeline.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
+import { type Answerer, chatAnswerer } from '../search/answer/answerer.ts';
+import { paidReranker } from '../search/paid-reranker.ts';
+import type { SavedCopies } from '../search/saved/saved-copies.ts';
 import { Searcher } from '../search/search.ts';
 import type { Sink } from '../sink/sink.ts';
 import { sourceKinds } from '../source/kind/kinds.ts';
@@ -45,12 +50,14 @@ import { openPgvector, type PgvectorStanding } from '../store/search/pgvector.ts
 import { batchLane } from './adapter/batch-lane.ts';
 import { openProviders } from './adapter/batch-providers.ts';
 import { type OpenBlobs, openBlobs } from './adapter/blobs.ts';
-import { ownExtractor } from './adapter/models.ts';
+import { answererChat, ownExtractor } from './adapter/models.ts';
 import { checkPorts } from './adapter/ports.ts';
+import { openReranker, rerankerSettings } from './adapter/reranker.ts';
 import { type OpenSinks, openSinks } from './adapter/sinks.ts';
 import { type Estimator, estimator } from './estimator.ts';
 import type { AssembleOptions } from './options.ts';
 import { watchOutages } from './outages.ts';
+import { savedIndexes } from './saved-indexes.ts';
 import { openBroker, remotePipeline, worksOf } from './step-services.ts';
 import { makeStoreFolder } from './store-folder.ts';
 import { openTools, previewOf, type Tools } from './tools.ts';
@@ -77,6 +84,8 @@ export interface Assembled {
   readonly extractor: Extractor | undefined;
   /** Where this process would send texts. */
   readonly origins: ConfiguredOrigins;
+  /** Undefined: no model answers questions. */
+  readonly answerer: Answerer | undefined;
   readonly chunker: Chunker;
   /** Sends requests to services in other processes; undefined if this process does all work. */
   readonly broker: HandoffBroker | undefined;
@@ -100,12 +109,16 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const pgvector = await openPgvector(database, options.pgvector ?? 'auto');
-  const engine = engineOf(options, { resources, pipeline, pgvector });
+  const data = folderOf(options);
+  const saved = savedIndexes({ data, database, onError });
+  const engine = engineOf(options, { resources, pipeline, pgvector, saved });
   const batch = batchOf(options, resources, pipeline);
   const { embedder, otherEmbedder } = tools.embedders.forQueries;
-  const mirror = vectorsOf(database, sinks, options.pgvector);
-  const reranker = options.reranker && pluggedReranker(checkReranker(options.reranker));
-  const searcher = new Searcher({ database, embedder, otherEmbedder, mirror, reranker });
+  const mirror = vectorsOf(database, sinks, { pgvector: options.pgvector, saved });
+  const money = new RequestMoney(database, world);
+  const { reranker, origin: rerankerOrigin } = rerankingOf(options, { database, world, money });
+  const chat = options.answerer && answererChat(options.answerer, world);
+  const searcher = new Searcher({ database, embedder, otherEmbedder, mirror, saved, reranker });
   const attempt = await openAttempts(options, resources, engine);
   return {
     world,
@@ -124,7 +137,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     origins: {
       embedderOrigin: tools.embedders.embedderOrigin,
       extractorOrigin: tools.completer?.origin,
+      rerankerOrigin,
+      answererOrigin: chat?.origin,
     },
+    answerer: chat && chatAnswerer({ chat, database, money }),
     chunker: tools.texts.cut,
     broker,
     works: worksOf(tools, world),
@@ -133,10 +149,25 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError,
     close: async () => {
       // The attempt writes to the store until it is closed.
-      await attempt.close();
+      await Promise.all([attempt.close(), saved?.close()]);
       await resources.close();
     },
   };
+}
+
+interface Paying {
+  readonly database: Database;
+  readonly world: World;
+  readonly money: RequestMoney;
+}
+
+function rerankingOf({ reranker: given }: AssembleOptions, { database, world, money }: Paying) {
+  const settings = rerankerSettings(given);
+  if (given === undefined) return {};
+  if (!settings) return { reranker: pluggedReranker(checkReranker(given)) };
+  const model = openReranker(settings, world);
+  const { topN = limits.rerank.topN } = settings;
+  return { reranker: paidReranker({ model, topN, database, money }), origin: model.origin };
 }
 
 interface Resources {
@@ -260,11 +291,12 @@ interface EngineParts {
   readonly resources: Resources;
   readonly pipeline: Pipeline;
   readonly pgvector: PgvectorStanding | undefined;
+  readonly saved: SavedCopies | undefined;
 }
 
 function engineOf(
   options: AssembleOptions,
-  { resources, pipeline, pgvector }: EngineParts,
+  { resources, pipeline, pgvector, saved }: EngineParts,
 ): Engine {
   const { database, world, blobs, sinks, tools, onError } = resources;
   const { workers, onProgress } = options;
@@ -274,16 +306,27 @@ function engineOf(
     world,
     liveness: thisProcess(),
     blobs,
+    indexes: saved,
+    contents: blobs,
     sinks: sinks.sinks,
     hasPoints: pgvector?.isUsed,
     checkSource: ({ kind, source }) => {
       if (kind === 'url') checkTarget(readUrl(source), tools.allowed);
     },
     workers,
-    kinds: sourceKinds(options.sourceKinds),
+    kinds: kindsOf(options, resources),
     onProgress,
     onError,
   });
+}
+
+function kindsOf(options: AssembleOptions, { tools, world, database }: Resources) {
+  const { fetcher, rendering, texts } = tools;
+  const { finder, readFeed } = texts;
+  const reading = { fetcher, rendering, finder, readFeed };
+  const web = { world, ...reading, paces: options.pace, database: () => database };
+  const own = { data: resolve(folderOf(options)), bucketKeys: options.bucketKeys };
+  return sourceKinds({ ...web, ...own }, options.sourceKinds);
 }
 
 function batchOf(

@@ -2,7 +2,7 @@
  * A bucket of an S3 server: signed requests with a deadline, retried where a retry can help. The
  * signature covers the hash of each body, so the server verifies what it receives.
  */
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { backoffMs } from '../kernel/backoff.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -41,7 +41,7 @@ const retried: readonly number[] = [408, 429, 500, 502, 503, 504];
 export class Bucket {
   readonly #options: BucketOptions;
   readonly #root: string;
-  readonly #agent: Agent;
+  #agent: Promise<Agent> | undefined;
 
   constructor(options: BucketOptions) {
     const { bucket, endpoint, credentials } = options;
@@ -52,12 +52,6 @@ export class Bucket {
       ? `https://${amazon}/${bucket}`
       : `https://${bucket}.${amazon}`;
     this.#root = endpoint === undefined ? own : `${endpoint.replace(/\/+$/, '')}/${bucket}`;
-    const { callMs } = limits.bucket;
-    this.#agent = new Agent({
-      headersTimeout: callMs,
-      bodyTimeout: callMs,
-      connectTimeout: callMs,
-    });
   }
 
   get id(): string {
@@ -100,10 +94,12 @@ export class Bucket {
   }
 
   async close(): Promise<void> {
-    await this.#agent.close();
+    await (await this.#agent)?.close();
   }
 
   async #once({ method, name, query = {}, headers = {}, body }: Sending): Promise<BucketResponse> {
+    this.#agent ??= openAgent();
+    const agent = await this.#agent;
     const { credentials, world } = this.#options;
     const url = new URL(`${this.#root}/${name}`);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
@@ -115,11 +111,12 @@ export class Bucket {
     };
     const outgoing = { method, url, headers: sent, bodyHash };
     const proof = signRequest(outgoing, { credentials, service: 's3', now: world.now() });
-    return request(url, {
+    return agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
       method,
       headers: { ...sent, ...proof },
       body: body ? toBody(body.open()) : null,
-      dispatcher: this.#agent,
     });
   }
 
@@ -136,6 +133,13 @@ export class Bucket {
     const message = `${this.name} cannot be reached, or closed the connection`;
     return new Failure('provider_unavailable', message, { cause });
   }
+}
+
+/** Loaded with the first request: most processes have no bucket, and start faster without. */
+async function openAgent(): Promise<Agent> {
+  const { Agent: HttpAgent } = await import('undici');
+  const { callMs } = limits.bucket;
+  return new HttpAgent({ headersTimeout: callMs, bodyTimeout: callMs, connectTimeout: callMs });
 }
 
 function toBody(body: Uint8Array | AsyncIterable<Uint8Array>): Dispatcher.DispatchOptions['body'] {

@@ -59,6 +59,14 @@ export type Flags = Readonly<Record<string, string | boolean | readonly string[]
 /** The exit codes that scripts rely on. */
 export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted: 130 } as const;
 
+export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'success'],
+  ['1', 'error'],
+  ['2', 'finished, but some documents failed'],
+  ['64', 'wrong usage or configuration'],
+  ['130', 'interrupted'],
+];
+
 /** Prints one JSON document with `--json`, else what people read. A sentence is only a status. */
 export function answer(
   { terminal, isJson, isQuiet }: Call,

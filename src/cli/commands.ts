@@ -13,6 +13,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'watch', load: async () => (await import('./command/sync/watch.ts')).watch },
   { name: 'sync', load: async () => (await import('./command/sync/sync.ts')).sync },
   { name: 'search', load: async () => (await import('./command/search.ts')).search },
+  { name: 'ask', load: async () => (await import('./command/ask.ts')).ask },
   { name: 'jobs', load: async () => (await import('./command/jobs.ts')).jobs },
   { name: 'inbox', load: async () => (await import('./command/inbox.ts')).inbox },
   { name: 'corpora', load: async () => (await import('./command/corpora.ts')).corpora },

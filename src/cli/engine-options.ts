@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { readProviderSettings } from '../app/adapter/batch-providers.ts';
-import type { EmbedderSettings, ExtractorOptions } from '../app/adapter/models.ts';
+import type { AnswererOptions, EmbedderSettings, ExtractorOptions } from '../app/adapter/models.ts';
+import type { RerankerSettings } from '../app/adapter/reranker.ts';
 import type { SinkSettings } from '../app/adapter/sinks.ts';
 import type { PawlOptions } from '../app/options.ts';
 import type { Config } from '../app/settings/config.ts';
@@ -20,12 +21,15 @@ export function engineOptions(config: Config) {
     allowHosts: config.allowHosts,
     embedder: embedderOf(config),
     extractor: extractorOf(config),
+    reranker: rerankerOf(config),
+    answerer: answererOf(config),
     browser: config.browser,
     render: config.render,
     pace: config.pace,
     batchProviders: batchProviders === undefined ? undefined : readProviderSettings(batchProviders),
     batchPollMs: config.batchPollSeconds * 1000,
     blobs: blobsOf(config),
+    bucketKeys: bucketKeysOf(config),
     sinks: sinksOf(config),
     pgvector: config.pgvector,
     world: realWorld(hook),
@@ -42,6 +46,12 @@ function blobsOf(config: Config): PawlOptions['blobs'] {
     secret: config.blobSecret,
     session: config.blobSession,
   };
+}
+
+function bucketKeysOf(config: Config): PawlOptions['bucketKeys'] {
+  const { bucketKeyId: keyId, bucketSecret: secret } = config;
+  if (keyId === undefined || secret === undefined) return undefined;
+  return { keyId, secret, session: config.bucketSession, region: config.bucketRegion };
 }
 
 function sinksOf(config: Config): SinkSettings {
@@ -65,6 +75,33 @@ function extractorOf(config: Config): ExtractorOptions | undefined {
       requestsPerMinute: config.extractorRequests,
       tokensPerMinute: config.extractorTokens,
     },
+  };
+}
+
+function answererOf(config: Config): AnswererOptions | undefined {
+  const [, model] = /^openai:(.+)$/.exec(config.answerer) ?? [];
+  if (model === undefined) return undefined;
+  return {
+    model,
+    url: config.answererUrl,
+    key: config.answererKey,
+    prices: config.answererPrice,
+    budget: {
+      requestsPerMinute: config.answererRequests,
+      tokensPerMinute: config.answererTokens,
+    },
+  };
+}
+
+function rerankerOf(config: Config): RerankerSettings | undefined {
+  if (config.reranker === 'off') return undefined;
+  return {
+    choice: config.reranker,
+    url: config.rerankerUrl,
+    key: config.rerankerKey,
+    price: config.rerankerPrice,
+    topN: config.rerankerTop,
+    requestsPerMinute: config.rerankerRequests,
   };
 }
 

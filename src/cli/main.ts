@@ -77,6 +77,11 @@ function callOf(
     const message = `pawl ${command.name} inspects this machine, and takes no --url`;
     throw usageError(message, 'Remove --url, or run the command on the machine of the service.');
   }
+  // A line without arguments is like `serve [--port PORT]`.
+  const takesFlagsOnly = command.usage.every((line) => /^\w+(?: \[-[^\]]*\])*$/.test(line));
+  if (positionals.length > 0 && takesFlagsOnly) {
+    throw usageError(`pawl ${command.name} takes only flags, not ${positionals[0]}`);
+  }
   const settings = loadSettings(flags, { isTolerant: command.readsSettings });
   const { config, warnings } = settings;
   const isQuiet = flags.quiet === true;

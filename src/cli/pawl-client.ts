@@ -1,7 +1,8 @@
 /** The interface that commands use. The local store and a remote service both implement it. */
 
-import type { AnswerOf, QueryOf } from '../contract/contract.ts';
-import type { Document, Event, Job, JobDetail } from '../contract/schema/schema.ts';
+import type { BodyOf } from '../contract/contract.ts';
+import type { AnswerEvent } from '../contract/schema/answer.ts';
+import type { Event, Job, JobDetail } from '../contract/schema/schema.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Session } from '../library/internal.ts';
 
@@ -25,18 +26,12 @@ export interface JobClient {
   }): AsyncIterable<Event>;
 }
 
-export type DocumentQuery = QueryOf<'GET /corpora/:name/documents'>;
-
-export interface DocumentPage extends AnswerOf<'GET /corpora/:name/documents'> {
-  /** The metadata of a document is read from a local store only. */
-  items: (Document & { readonly meta?: unknown })[];
-}
-
 export interface PawlClient extends Pick<Session, 'ask' | 'work' | 'isWorkedOn' | 'newestEvent'> {
+  /** An answer of `POST /ask` as it is written. */
+  answer(body: BodyOf<'POST /ask'>, signal: AbortSignal): AsyncIterable<AnswerEvent>;
   /** A job by its id, or by a unique prefix of it. */
   job(id: string): Promise<JobClient>;
   submit(...args: Parameters<Session['submit']>): Promise<JobClient>;
-  documents(name: string, query: DocumentQuery): Promise<DocumentPage>;
 }
 
 type ReadPage<Entry> = (query: { limit: number; cursor?: string | undefined }) => Promise<{

@@ -16,6 +16,7 @@ export function remotePawl(options: ClientOptions): PawlClient {
   const client = new Client(options);
   return {
     ask: (name, ...asking) => client.ask(name, ...asking),
+    answer: (body, signal) => client.answer(body, signal),
     work: async () => undefined,
     isWorkedOn: async () => true,
     newestEvent: async () => (await client.ask('GET /events', { query: { limit: 1 } })).newest_seq,
@@ -24,8 +25,6 @@ export function remotePawl(options: ClientOptions): PawlClient {
       const { job_id } = await submit(client, sources, options_);
       return remoteJob(client, { job_id, corpus_name: options_.corpus });
     },
-    documents: (name, query) =>
-      client.ask('GET /corpora/:name/documents', { params: { name }, query }),
   };
 }
 

@@ -3,8 +3,9 @@
  * responses are typed by the contract, which is imported for its types only.
  */
 
-import type { AnswerOf, Asked, RouteName } from '../contract/contract.ts';
+import type { AnswerOf, Asked, BodyOf, RouteName } from '../contract/contract.ts';
 import type { Attempt, Staged } from '../contract/operation/attempt.ts';
+import type { AnswerEvent } from '../contract/schema/answer.ts';
 import type { Event, Problem } from '../contract/schema/schema.ts';
 import { Failure, isFailureCode, isRetried } from '../kernel/failure/failure.ts';
 import type { Metadata } from '../kernel/metadata/metadata.ts';
@@ -113,6 +114,12 @@ export class Client {
     return response.body ?? new Blob([]).stream();
   }
 
+  /** The original of a document, byte for byte, with its media type. */
+  async original(id: string, signal?: AbortSignal): Promise<Blob> {
+    const path = `/documents/${encodeURIComponent(id)}/raw`;
+    return (await this.#send(path, { method: 'GET', ...(signal && { signal }) })).blob();
+  }
+
   /** Submits files as one job. */
   async upload(upload: Upload): Promise<AnswerOf<'POST /jobs/upload'>> {
     const form = new FormData();
@@ -178,6 +185,27 @@ export class Client {
     }
   }
 
+  /** An answer as it is written. A loop that ends early ends the request to the model. */
+  async *answer(
+    body: BodyOf<'POST /ask'>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<AnswerEvent, void, undefined> {
+    const response = await this.#send('/ask', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, stream: true }),
+      ...(signal && { signal }),
+    });
+    for await (const { type, body: data } of sentEvents(response)) {
+      if (type === 'problem') throw failureIn(JSON.parse(data));
+      if (type === 'message') continue;
+      const event = { event: type, data: JSON.parse(data) } as AnswerEvent;
+      yield event;
+      if (event.event === 'done') return;
+    }
+    throw new Failure('network_error', `${this.#url} ended in the middle of the answer`);
+  }
+
   #openStream({ jobId, signal }: Following, after: number | undefined): Promise<Response> {
     const path = jobId === undefined ? '/stream' : `/jobs/${encodeURIComponent(jobId)}/stream`;
     const headers: Record<string, string> =
@@ -232,11 +260,20 @@ async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text();
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
   if (!isProblem) return new Failure('bad_response', `the service answered ${status}`);
-  const { code, detail, request_id } = JSON.parse(text) as Problem;
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return failureIn(JSON.parse(text) as Problem, {
+    status,
+    ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
+  });
+}
+
+function failureIn(
+  { code, detail, request_id }: Pick<Problem, 'code' | 'detail' | 'request_id'>,
+  { status, retryAfterMs }: { readonly status?: number; readonly retryAfterMs?: number } = {},
+): Failure {
   return new Failure(isFailureCode(code) ? code : 'bad_response', detail, {
     context: { request_id, status },
-    ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
 

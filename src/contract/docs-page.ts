@@ -1,14 +1,16 @@
-/** The contract as an HTML page: one file, without scripts or external resources. */
+/** The contract as an HTML page: one file, without external resources. */
 import { createHash } from 'node:crypto';
 import { failures } from '../kernel/failure/failure.ts';
 import { contract, type Route } from './contract.ts';
+import { formHtml, keyHtml, script } from './docs-form.ts';
+import { escaped } from './docs-text.ts';
 import { curlOf } from './manual/curl.ts';
 import { described, describeField, describeParameter, ownDescription } from './manual/describe.ts';
 import { type Manual, manual } from './manual/manual.ts';
 
 export interface DocsPage {
   readonly html: string;
-  /** Allows the style of this page, and nothing else. */
+  /** Allows the style and the script of this page, and calls to its own origin. */
   readonly policy: string;
 }
 
@@ -16,7 +18,7 @@ const style = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 15%, transparent); }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.5rem; }
-nav a { margin-right: 1rem; }
+nav { display: flex; flex-wrap: wrap; gap: 0 1rem; }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 details details { border: 0; }
 summary { cursor: pointer; display: grid; grid-template-columns: 5rem 20rem 1fr; gap: .5rem; }
@@ -24,7 +26,13 @@ code, pre { font: 13px/1.5 ui-monospace, monospace; }
 pre { border: 1px solid var(--line); border-radius: 4px; padding: .6rem; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 td, th { border-bottom: 1px solid var(--line); padding: .3rem .5rem .3rem 0; text-align: left;
-  vertical-align: top; }
+  vertical-align: top; overflow-wrap: anywhere; }
+form { display: grid; gap: .4rem; max-width: 40rem; margin: .8rem 0; }
+form[hidden] { display: none; }
+label { display: grid; grid-template-columns: 10rem 1fr; gap: .5rem; }
+label[hidden] { display: none; }
+input, textarea, button { font: 13px/1.5 ui-monospace, monospace; padding: .3rem .5rem; }
+button { justify-self: start; }
 :target { outline: 2px solid; }
 @media (max-width: 40rem) { summary { grid-template-columns: 4rem 1fr; } }
 `;
@@ -42,17 +50,22 @@ export function docsPage(): DocsPage {
     '<a href="/openapi.json">openapi.json</a>.</p>',
     '<p>Each call has a command to copy. Set the address and the key of your service first:</p>',
     '<pre>PAWL=http://127.0.0.1:7300\nPAWL_KEY=YOUR_KEY</pre>',
+    '<p>Or fill in the form of a call, and send it from this page.</p>',
+    keyHtml,
     `<nav>${groups.map((name) => `<a href="#${name}">${name}</a>`).join('')}`,
     '<a href="#failures">Failures</a></nav>',
     ...groups.map(groupHtml),
     failuresHtml(),
-    '</body></html>',
+    `<script>${script}</script></body></html>`,
   ].join('\n');
-  const hash = createHash('sha256').update(style).digest('base64');
   const policy =
-    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; ` +
-    "frame-ancestors 'none'";
+    `default-src 'none'; style-src '${hashOf(style)}'; script-src '${hashOf(script)}'; ` +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   return { html, policy };
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
 function groupHtml(group: string): string {
@@ -70,6 +83,7 @@ function routeHtml(name: string, route: Route): string {
   const parts = [
     example ? exampleHtml(name, route, example) : '',
     parametersHtml(name, route),
+    formHtml(name, route, example),
     schemaHtml('Body', described(route.body ?? route.form, name)),
     schemaHtml(`Response ${route.status}`, described(route.answer, name)),
     codes.length === 0 ? '' : `<p>May fail with ${codes.join(', ')}.</p>`,
@@ -131,8 +145,4 @@ function json(value: unknown): string {
 /** Text with code between backticks. */
 function prose(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

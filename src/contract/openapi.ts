@@ -169,9 +169,10 @@ function exampleOf(example: unknown): { example?: unknown } {
 /** One response per status, with its possible failure codes. */
 function failuresOf(route: Route) {
   const counted: FailureCode[] = route.isInternal ? [] : ['rate_limit_hit'];
-  const general: FailureCode[] = route.isOpen ? [] : ['unauthorized', ...counted];
+  const keyed: FailureCode[] = route.isOpen ? [] : ['unauthorized', ...counted];
+  const general = [...keyed, ...failuresOfParts(route)];
   const byStatus = new Map<number, FailureCode[]>();
-  for (const code of [...route.failures, ...general]) {
+  for (const code of new Set([...route.failures, ...general])) {
     const { httpStatus } = failures[code];
     byStatus.set(httpStatus, [...(byStatus.get(httpStatus) ?? []), code]);
   }
@@ -181,6 +182,17 @@ function failuresOf(route: Route) {
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [status, { description: codes.join(', '), content }]),
   );
+}
+
+/** What every route that has such parts can answer. */
+function failuresOfParts({ params, query, headers, body, takes }: Route): FailureCode[] {
+  const hasBody = body !== undefined || takes !== undefined;
+  const hasAny = hasBody || params !== undefined || query !== undefined || headers !== undefined;
+  return [
+    ...(hasAny ? (['bad_request'] as const) : []),
+    ...(headers === undefined ? [] : (['headers_too_large'] as const)),
+    ...(hasBody ? (['payload_too_large', 'content_type_unsupported'] as const) : []),
+  ];
 }
 
 /** Named schemas are shown as references. */

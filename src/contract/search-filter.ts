@@ -1,9 +1,10 @@
 /** Search filters, in the form of the API and in the form of the search. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { limits } from '../kernel/limits/limits.ts';
 import type { WhereInput } from '../kernel/metadata/read-where.ts';
 import type { SearchFilter as Taken } from '../search/request.ts';
 import { closed, Url } from './schema/parts.ts';
+import { Type } from './schema/type.ts';
 
 const moment = Type.String({
   minLength: 1,

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Convert } from 'typebox/value';
 import { assertCpuMs } from '../../test/support/measure.ts';
 import type { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { NewJob } from './schema/schema.ts';
-import { compileValidator } from './validation.ts';
+import { validatorCompiler } from './validation.ts';
 
-const check = compileValidator({ schema: NewJob, httpPart: 'body', method: '', url: '' });
+const place = { schema: NewJob, httpPart: 'body', method: '', url: '' };
+const check = validatorCompiler(Convert)(place);
 
 function refusal(body: unknown): string {
   const { error } = check(body) as { error?: Failure };

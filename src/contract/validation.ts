@@ -1,12 +1,11 @@
 /** Validates requests against the contract. An error names the path of the wrong value. */
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { corpusNameForm } from '../engine/command/admission.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { keyHashPattern } from './schema/parts.ts';
-import { type Wrong, wrongIn } from './wrong-value.ts';
+import { checkerFor, type Wrong, wrongIn } from './wrong-value.ts';
 
 /** What a pattern means, in words. */
 const patternForms: Readonly<Record<string, string>> = {
@@ -20,20 +19,25 @@ const places: Readonly<Record<string, string>> = {
   params: 'the path',
 };
 
-/** In a query or a path, text is converted to numbers. In a body, it is not. */
-export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = '' }) => {
-  const validator = Compile(schema);
-  const isText = httpPart !== 'body' && !isOnlyText(schema);
-  const isSpare = httpPart === 'body' && !isBodyNeeded(schema);
-  return (input: unknown) => {
-    // A body without required fields may be absent.
-    const given = isSpare ? (input ?? {}) : input;
-    const value = isText ? validator.Convert(given) : given;
-    if (validator.Check(value)) return { value };
-    const wrong = wrongIn(schema, value, validator);
-    return { error: failureOf(wrong, places[httpPart] ?? httpPart) };
+/** A value with its texts as numbers and booleans, where the schema has these. */
+export type Convert = (schema: TSchema, value: unknown) => unknown;
+
+/** In a query or a path, text is converted. In a body, it is not. */
+export const validatorCompiler =
+  (convert: Convert): FastifySchemaCompiler<TSchema> =>
+  ({ schema, httpPart = '' }) => {
+    const checker = checkerFor(schema);
+    const isText = httpPart !== 'body' && !isOnlyText(schema);
+    const isSpare = httpPart === 'body' && !isBodyNeeded(schema);
+    return (input: unknown) => {
+      // A body without required fields may be absent.
+      const given = isSpare ? (input ?? {}) : input;
+      const value = isText ? convert(schema, given) : given;
+      if (checker.check(value)) return { value };
+      const wrong = wrongIn(schema, value, checker);
+      return { error: failureOf(wrong, places[httpPart] ?? httpPart) };
+    };
   };
-};
 
 export function isBodyNeeded(schema: TSchema): boolean {
   const { required = [] } = schema as { required?: readonly string[] };

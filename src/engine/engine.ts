@@ -1,5 +1,5 @@
 /** The engine of one process: commands in, items forward, events out. */
-import type { SweptBlobs } from '../blob/blob.ts';
+import type { BlobStore, SweptBlobs } from '../blob/blob.ts';
 import type { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -22,7 +22,7 @@ import type { Ledger } from './item/ledger.ts';
 import type { Liveness } from './item/liveness.ts';
 import { rescue } from './item/rescuer.ts';
 import { StoreLedger } from './item/store-ledger.ts';
-import { pruneHistory, pruneMoney, requeueStuck, sweepFetched } from './item/sweeper.ts';
+import { packOld, pruneHistory, pruneMoney, requeueStuck, sweepFetched } from './item/sweeper.ts';
 import { Loop } from './loop.ts';
 import { PgvectorMaintenance } from './pgvector-maintenance.ts';
 import { Relay } from './relay.ts';
@@ -37,6 +37,10 @@ export interface EngineOptions {
   readonly liveness: Liveness;
   /** Fetched bytes; unused ones are swept. */
   readonly blobs?: SweptBlobs | undefined;
+  /** Files beside the store that must not outlast what they were made of. */
+  readonly indexes?: { sweep(): Promise<void> } | undefined;
+  /** Where sources store content that they read themselves. */
+  readonly contents?: BlobStore | undefined;
   /** Copies of the store: deletions are delivered to them, and new ones are filled. */
   readonly sinks?: readonly Sink[] | undefined;
   /** The store has pgvector, and its vectors are maintained. */
@@ -162,9 +166,9 @@ export class Engine {
     this.#points?.stop();
     this.#reindex.stop();
     this.#isStarted = false;
-    await this.#sync.stop();
-    await Promise.all([this.commands.sweeps, ...this.#loops].map((each) => each.stop()));
-    await this.#dispatcher.stop();
+    // All at once: what waits for another one to end must not begin a step meanwhile.
+    const parts = [this.#dispatcher, this.#sync, this.commands.sweeps, ...this.#loops];
+    await Promise.all(parts.map((part) => part.stop()));
     try {
       await this.#leaseHeartbeat.unregister();
     } catch (error) {
@@ -175,9 +179,9 @@ export class Engine {
   }
 
   #openSync(ring: () => void): SyncRunner {
-    const { database, world, onError, kinds = new Map() } = this.#options;
+    const { database, world, onError, contents: blobs, kinds = new Map() } = this.#options;
     const revoke = (itemIds: readonly number[]): void => this.#revoke(itemIds);
-    return new SyncRunner({ database, world, kinds, revoke, onError, ring }, this.worker);
+    return new SyncRunner({ database, world, kinds, blobs, revoke, onError, ring }, this.worker);
   }
 
   /** A process that does not work leaves the runs to those that do. */
@@ -200,7 +204,7 @@ export class Engine {
   }
 
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
-    const { database, pipeline, blobs } = this.#options;
+    const { database, pipeline, blobs, indexes } = this.#options;
     const loop = this.#loop.bind(this);
     // One orchestrator at a time: concurrent sweeps would contend for the same rows.
     const sweep = (name: string, runOnce: () => Promise<unknown>): Loop =>
@@ -216,6 +220,8 @@ export class Engine {
       sweep('retention', () => pruneHistory(database)),
       sweep('fetched', () => sweepFetched(database, blobs)),
       sweep('results', () => pruneMoney(database)),
+      sweep('packing', () => packOld(database)),
+      ...(indexes ? [sweep('indexes', () => indexes.sweep())] : []),
       this.#reindexLoop,
     ];
   }

@@ -29,6 +29,10 @@ declare module 'fastify' {
     isOpen: boolean;
     isUpload: boolean;
     isInternal: boolean;
+    /** The response ends when its reader leaves. */
+    isStream?: boolean;
+    /** Messages of other hosts, which the handler verifies. */
+    isRaw?: boolean;
   }
 }
 
@@ -53,7 +57,7 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     const { config } = request.routeOptions;
     onBegin?.(config?.name ?? 'a request');
     const isAllowed = isAllowedOrigin(request, options.corsOrigins ?? []);
-    refuseCrossSite(request, { isLocal, isAllowed });
+    if (!config?.isRaw) refuseCrossSite(request, { isLocal, isAllowed });
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
@@ -87,6 +91,9 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     const route = routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
     service.metrics.seeRequest({ method, route, status: reply.statusCode }, seconds);
+    // How long a stream lasts says nothing about the service.
+    if (!routeOptions.config?.isStream)
+      service.metrics.activity.time('requests', reply.elapsedTime);
     const summary = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
     request.log.info(summary, 'answered');
     service.trace?.(requestSpan(request, reply, service.world.now()));

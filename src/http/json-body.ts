@@ -187,6 +187,8 @@ function isSign(byte: number): boolean {
   );
 }
 
+const formType = 'application/x-www-form-urlencoded';
+
 /**
  * For the server: parses every JSON body this way, and refuses prototype poisoning like the default
  * parser.
@@ -203,11 +205,18 @@ export function readJsonBodies(app: FastifyInstance, newMark: () => string): voi
       });
       return parsed;
     };
-    const isTrusted = request.routeOptions.config.isInternal;
+    const { isInternal: isTrusted, isRaw } = request.routeOptions.config;
+    if (isRaw) return Promise.resolve(body);
     const parse = mayBePoisoned(body) ? parseChecked : parsePlain;
     return readJson(body, { parse, mark: newMark(), isTrusted });
   };
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, read);
+  // Git hosts may send signed messages as forms.
+  const readForm = async (request: FastifyRequest, body: Buffer): Promise<Buffer> => {
+    if (request.routeOptions.config.isRaw) return body;
+    throw new Failure('content_type_unsupported', `a body of ${formType} is not taken here`);
+  };
+  app.addContentTypeParser(formType, { parseAs: 'buffer' }, readForm);
 }
 
 /**

@@ -34,6 +34,9 @@ async function pass(request: FastifyRequest, reply: FastifyReply, answer: McpAns
     signal: ended.signal,
   });
   const response = await answer(sent, body, request.caller);
+  if (response.status >= 500) {
+    request.log.error({ status: response.status }, 'an MCP request failed');
+  }
   reply.code(response.status);
   response.headers.forEach((value, name) => void reply.header(name, value));
   return reply.send(response.body ? Readable.fromWeb(response.body as never) : '');

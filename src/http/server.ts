@@ -1,5 +1,5 @@
 /** The HTTP server: every route of the contract, with the same validation and the same errors. */
-import { METHODS, type Server, STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import multipart from '@fastify/multipart';
 import Fastify, {
@@ -8,14 +8,19 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { Convert } from 'typebox/value';
 import { contract, type Route, type RouteName } from '../contract/contract.ts';
-import { compileValidator } from '../contract/validation.ts';
+import { validatorCompiler } from '../contract/validation.ts';
 import { Failure, type FailureCode, failures } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { askStreamRoute } from '../service/handler/ask.ts';
 import { attemptRoutes } from '../service/handler/attempt.ts';
 import { batchOutputRoutes } from '../service/handler/batch.ts';
 import { historyRoutes } from '../service/handler/history.ts';
+import { rawRoutes } from '../service/handler/raw.ts';
 import { serviceRoutes, storeChecks } from '../service/handler/service.ts';
+import { hookRoutes } from '../service/handler/sources.ts';
+import { systemHistoryRoutes } from '../service/handler/system.ts';
 import { uploadRoutes } from '../service/handler/upload.ts';
 import { storeRoutes } from '../service/in-process.ts';
 import type { Handler, Handlers, Service } from '../service/service.ts';
@@ -27,6 +32,7 @@ import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './log/logger.ts';
 import { addMcpRoute, type McpAnswer } from './mcp-route.ts';
 import { problemOf, retryAfterOf, toPublicFailure } from './problem.ts';
+import { refuseUnknownRoutes } from './unknown-route.ts';
 import { serveWorkbench } from './workbench.ts';
 
 export interface ServerOptions {
@@ -86,14 +92,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.maxHeadersCount = request.headersMax;
   app.removeContentTypeParser('text/plain');
   readJsonBodies(app, () => service.world.uuid());
-  app.setValidatorCompiler(compileValidator as never);
+  app.setValidatorCompiler(validatorCompiler(Convert) as never);
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendProblem);
-  app.setNotFoundHandler((asked, reply) => {
-    const known = (METHODS as readonly string[]).includes(asked.method);
-    const what = known ? `${asked.method} ${pathOf(asked.originalUrl)}` : 'this method';
-    return sendProblem(new Failure('route_unknown', `there is no ${what}`), asked, reply);
-  });
   await app.register(multipart, {
     throwFileSizeLimit: false,
     preservePath: true,
@@ -109,6 +110,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   allowOrigins(app, options.corsOrigins ?? []);
   guardRequest(app, options);
+  refuseUnknownRoutes(app, namesOf(options.handlers));
   addRoutes(app, options.handlers);
   if (options.mcp) addMcpRoute(app, options.mcp);
   if (options.hasWorkbench) serveWorkbench(app);
@@ -119,12 +121,24 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 export function storeHandlers(service: Service, news: News) {
   return {
     ...storeRoutes(service),
+    ...askStreamRoute(service),
     ...uploadRoutes(service),
     ...historyRoutes(service, news),
+    ...systemHistoryRoutes(service),
     ...attemptRoutes(service),
     ...batchOutputRoutes(service),
+    ...rawRoutes(service),
+    ...hookRoutes(service),
     ...serviceRoutes(service, storeChecks(service)),
   } satisfies Partial<Handlers>;
+}
+
+/** With a name for each HEAD that a route answers, too. */
+function namesOf(handlers: Partial<Handlers>): string[] {
+  return (Object.keys(handlers) as RouteName[]).flatMap((name) => {
+    const { hasHead }: Route = contract[name];
+    return hasHead ? [name, name.replace(/^\w+/, 'HEAD')] : [name];
+  });
 }
 
 function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
@@ -133,15 +147,17 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
     if (!handlers[name]) continue;
     const [method = 'GET', url = '/'] = name.split(' ');
     app.route({
-      method,
+      method: route.hasHead ? [method, 'HEAD'] : method,
       url,
       // Services send pages with their text. The sender is verified before the body is read.
-      bodyLimit: route.isInternal ? limits.handoff.bodyBytesMax : limits.request.bodyBytesMax,
+      bodyLimit: bodyLimitOf(route),
       config: {
         name,
         isOpen: route.isOpen ?? false,
         isUpload: route.takes !== undefined,
+        isStream: route.media === 'text/event-stream',
         isInternal: route.isInternal ?? false,
+        isRaw: route.isRaw ?? false,
       },
       schema: {
         ...(route.params && { params: route.params }),
@@ -151,6 +167,11 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
       handler: (request, reply) => answer(handlers[name] as Handler<RouteName>, request, reply),
     });
   }
+}
+
+function bodyLimitOf({ isInternal, isRaw }: Route): number {
+  if (isRaw) return limits.sync.signalBytesMax;
+  return isInternal ? limits.handoff.bodyBytesMax : limits.request.bodyBytesMax;
 }
 
 async function answer(
@@ -185,11 +206,6 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (problem.status === 413) reply.header('connection', 'close');
   reply.header('x-request-id', request.id).code(problem.status);
   return reply.type('application/problem+json').serializer(JSON.stringify).send(problem);
-}
-
-/** The query may contain private data. */
-function pathOf(url: string): string {
-  return url.split('?')[0] ?? '';
 }
 
 const codesOfParser: Readonly<Record<string, FailureCode>> = {

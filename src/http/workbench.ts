@@ -12,12 +12,17 @@ import { Failure } from '../kernel/failure/failure.ts';
 
 const built = fileURLToPath(new URL('../../web/dist', import.meta.url));
 
-/** Only scripts and styles of this server, none inline, and no external resources. */
+/**
+ * Only scripts, styles and fonts of this server, none inline, and no external resources. The
+ * `blob:` addresses are originals of documents, which the workbench has fetched with its key.
+ */
 export const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' blob:",
+  'frame-src blob:',
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -29,6 +34,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
 
 interface Page {

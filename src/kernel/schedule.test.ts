@@ -25,11 +25,29 @@ for (const [schedule, now, expected] of cases) {
   });
 }
 
-for (const text of ['', '5', 'every 1s', '0m', '400d', '61 * * * *', '* * * *', '5-1 * * * *']) {
+for (const text of [
+  '',
+  '5',
+  'every 1s',
+  '0m',
+  '400d',
+  '1d..15m',
+  '15m..',
+  '15m..400d',
+  '61 * * * *',
+  '* * * *',
+  '5-1 * * * *',
+]) {
   test(`the schedule ${JSON.stringify(text)} is refused with the forms that are allowed`, () => {
     assert.throws(() => parseSchedule(text), { code: 'bad_request' });
   });
 }
+
+test('the first of two intervals is doubled after each quiet run, up to the second', () => {
+  const schedule = parseSchedule('every 15m..2h');
+  const minutes = [0, 1, 2, 3, 4, 1000].map((runs) => nextTime(schedule, 0, runs) / 60_000);
+  assert.deepEqual(minutes, [15, 30, 60, 120, 120, 120]);
+});
 
 test('a date that never comes is refused', () => {
   assert.throws(() => nextTime(parseSchedule('0 0 30 2 *'), 0), /never comes/);

@@ -1,12 +1,18 @@
 /**
- * When a source runs: `every 15m`, or five cron fields in UTC. Times that were missed are run once:
- * the next time is always after now.
+ * When a source runs: `every 15m`, or five cron fields in UTC. `every 15m..1d` doubles the interval
+ * after each run without a change, up to a day. Times that were missed are run once: the next time
+ * is always after now.
  */
 import { Failure } from './failure/failure.ts';
 import { limits } from './limits/limits.ts';
 
 export type Schedule =
-  | { readonly kind: 'every'; readonly everyMs: number }
+  | {
+      readonly kind: 'every';
+      readonly everyMs: number;
+      /** The interval of what does not change. */
+      readonly longestMs: number;
+    }
   | {
       readonly kind: 'cron';
       readonly fields: readonly ReadonlySet<number>[];
@@ -35,8 +41,10 @@ const bounds = [
 ] as const;
 
 export function parseSchedule(text: string): Schedule {
-  const every = /^(?:every\s+)?(\d{1,6})\s*([smhd])$/i.exec(text.trim());
-  if (every) return { kind: 'every', everyMs: intervalOf(text, every) };
+  const every = /^(?:every\s+)?(\d{1,6}\s*[smhd])(?:\s*\.\.\s*(\d{1,6}\s*[smhd]))?$/i.exec(
+    text.trim(),
+  );
+  if (every) return intervalsOf(text, every);
   const fields = text.trim().split(/\s+/);
   if (fields.length !== bounds.length) throw wrong(text);
   return {
@@ -46,8 +54,15 @@ export function parseSchedule(text: string): Schedule {
   };
 }
 
-function intervalOf(text: string, [, count = '', unit = '']: RegExpExecArray): number {
-  const everyMs = Number(count) * (unitsMs[unit.toLowerCase()] as number);
+function intervalsOf(text: string, [, first = '', last = first]: RegExpExecArray): Schedule {
+  const [everyMs, longestMs] = [intervalOf(text, first), intervalOf(text, last)];
+  if (longestMs >= everyMs) return { kind: 'every', everyMs, longestMs };
+  throw new Failure('bad_request', `the second interval of ${text} is shorter than the first`);
+}
+
+function intervalOf(text: string, interval: string): number {
+  const unit = interval.slice(-1).toLowerCase();
+  const everyMs = Number(interval.slice(0, -1)) * (unitsMs[unit] as number);
   const { everyMsMin, everyMsMax } = limits.sync;
   if (everyMs >= everyMsMin && everyMs <= everyMsMax) return everyMs;
   const message = `the interval ${text} is not between ${everyMsMin / 1000}s and 366d`;
@@ -75,13 +90,22 @@ function parseField(text: string, field: string, [min, max]: Bounds): ReadonlySe
 }
 
 function wrong(text: string): Failure {
-  const forms = 'an interval such as 15m, 2h or 1d, or five cron fields such as "0 3 * * *"';
+  const forms =
+    'an interval such as 15m, 2h or 1d, two such as 15m..1d, or five cron fields such as ' +
+    '"0 3 * * *"';
   return new Failure('bad_request', `the schedule ${JSON.stringify(text)} is not ${forms}`);
 }
 
-/** The next time after now. A schedule that has no such time within five years is refused. */
-export function nextTime(schedule: Schedule, now: number): number {
-  if (schedule.kind === 'every') return now + schedule.everyMs;
+/**
+ * The next time after now, when so many runs in a row found no change. A schedule that has no such
+ * time within five years is refused.
+ */
+export function nextTime(schedule: Schedule, now: number, quietRuns = 0): number {
+  if (schedule.kind === 'every') {
+    const { everyMs, longestMs } = schedule;
+    const doubled = everyMs * 2 ** Math.min(quietRuns, limits.sync.quietRunsMax);
+    return now + Math.min(doubled, longestMs);
+  }
   const { fields, isAnyDay } = schedule;
   const [minutes, hours, days, months, weekdays] = fields as [Field, Field, Field, Field, Field];
   const at = new Date(now);

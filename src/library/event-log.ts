@@ -84,13 +84,18 @@ export class EventLog {
   }
 
   /** Resolves when the job has ended, the signal aborts or Pawl is closed. */
-  async untilEnd({ id }: JobRow, signal: AbortSignal | undefined): Promise<void> {
+  untilEnd({ id }: JobRow, signal: AbortSignal | undefined): Promise<void> {
+    return this.until(() => this.#hasEnded(id), signal);
+  }
+
+  /** Asks again after each commit, until the answer is yes, the signal aborts or Pawl is closed. */
+  async until(isOver: () => Promise<boolean>, signal: AbortSignal | undefined): Promise<void> {
     const { relay, lifetime } = this.#options;
     const stopping = AbortSignal.any([lifetime.ending, ...(signal ? [signal] : [])]);
     const commits = new CommitBell(stopping);
     const stop = relay.watch(() => commits.ring());
     try {
-      while (!stopping.aborted && !(await lifetime.run(() => this.#hasEnded(id)))) {
+      while (!stopping.aborted && !(await lifetime.run(isOver))) {
         await commits.rung();
       }
     } finally {

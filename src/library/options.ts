@@ -52,6 +52,9 @@ export interface ExtractOptions
 /** The corpus and the query are arguments of `search`. */
 type SearchBody = Omit<Camelize<BodyOf<'POST /search'>>, 'corpusName' | 'query'>;
 export interface SearchOptions extends SearchBody, SignalOptions {}
+/** The corpus and the question are arguments of `ask`. */
+type QuestionBody = Omit<Camelize<BodyOf<'POST /ask'>>, 'corpusName' | 'question' | 'stream'>;
+export interface AskOptions extends QuestionBody, SignalOptions {}
 export type SearchFilter = NonNullable<SearchOptions['filter']>;
 export type SearchMode = NonNullable<SearchOptions['mode']>;
 
@@ -90,3 +93,11 @@ export type Chosen = (
   | { readonly cause: string }
   | { readonly all: true }
 ) & { readonly corpus?: string | undefined };
+
+export interface NewSource extends Omit<Camelize<BodyOf<'POST /sources'>>, 'corpusName'> {
+  readonly corpus: string;
+}
+
+export interface SourceChanges extends Camelize<BodyOf<'PATCH /sources/:name'>>, SignalOptions {}
+
+export interface ChangeFilter extends Filter<'GET /sources/:name/runs/:run/changes'>, ListOptions {}

@@ -1,14 +1,17 @@
 /** The public object, as calls of the contract on an open session. */
 import type * as schema from '../contract/operation/batch.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { whileRead } from './answer-events.ts';
 import { camelize } from './call/camel.ts';
 import { listOf } from './call/list.ts';
-import { checkNames } from './call/names.ts';
+import { checkNames, checkObject } from './call/names.ts';
 import { eventsIn } from './event-views.ts';
 import { checkedSources } from './ingest.ts';
 import { jobHandle } from './job-handle.ts';
 import type { SignalOptions } from './options.ts';
 import type { Session } from './session.ts';
+import { sourcesOf } from './sources.ts';
 import type { Pawl } from './surface.ts';
 import type { BatchTask } from './views.ts';
 
@@ -19,10 +22,12 @@ export function makePawl(session: Session): Pawl {
   return {
     ...ingesting(session),
     ...searching(session),
+    ...asking(session),
     ...inboxOf(session),
     ...corporaOf(session),
     ...documentsOf(session),
     ...batchTasksOf(session),
+    ...sourcesOf(session),
     work: () => session.lifetime.run(() => session.work()),
     close,
     [Symbol.asyncDispose]: close,
@@ -53,6 +58,36 @@ function ingesting(
     newestEvent: async (options = {}) => {
       checkNames('newestEvent', options, ['signal']);
       return lifetime.run(() => session.newestEvent(), options.signal);
+    },
+  };
+}
+
+function asking(session: Session): Part<'ask' | 'askStream'> {
+  const askStream: Pawl['askStream'] = async function* (corpus_name, question, given = {}) {
+    const { calls, lifetime } = session;
+    lifetime.check();
+    const { signal } = checkObject('ask', given) as { signal?: AbortSignal };
+    const { AnswerPassages, AnswerSentence, Answer, Question } = await import(
+      '../contract/schema/answer.ts'
+    );
+    const fixed = { corpus_name, question, stream: undefined };
+    const asked = { what: 'ask', given, fixed, own: ['signal'] };
+    const body = (await calls.read(Question, asked)) as Parameters<Session['answer']>[0];
+    const open = (leaving: AbortSignal) => session.answer(body, leaving);
+    for await (const { event, data } of whileRead(lifetime, signal, open)) {
+      if (event === 'passages') yield { kind: event, ...camelize(AnswerPassages, data) };
+      else if (event === 'sentence') {
+        yield { kind: event, sentence: camelize(AnswerSentence, data) };
+      } else yield { kind: event, answer: camelize(Answer, data) };
+    }
+  };
+  return {
+    askStream,
+    ask: async (...asked) => {
+      for await (const event of askStream(...asked)) {
+        if (event.kind === 'done') return event.answer;
+      }
+      throw new Failure('internal_error', 'the answer has no end');
     },
   };
 }
@@ -93,8 +128,8 @@ function inboxOf({
 }
 
 type CorpusCalls =
-  | ('corpora' | 'corpus' | 'deleteCorpus' | 'setCorpusBudget' | 'reembed' | 'origins')
-  | ('acceptOrigins' | 'shares' | 'share' | 'unshare');
+  | ('corpora' | 'corpus' | 'deleteCorpus' | 'setCorpusBudget' | 'reembed' | 'rechunk')
+  | ('origins' | 'acceptOrigins' | 'shares' | 'share' | 'unshare');
 
 function corporaOf(session: Session): Part<CorpusCalls> {
   const { calls, lifetime } = session;
@@ -116,6 +151,12 @@ function corporaOf(session: Session): Part<CorpusCalls> {
     reembed: async (name, given = {}) => {
       const asked = { what: 'reembed', params: { name }, given };
       const { jobId } = await calls.call('POST /corpora/:name/reembed', asked);
+      if (jobId === null) return undefined;
+      return jobHandle(session, await lifetime.run(() => session.findJob(jobId)));
+    },
+    rechunk: async (name, given = {}) => {
+      const asked = { what: 'rechunk', params: { name }, given };
+      const { jobId } = await calls.call('POST /corpora/:name/chunking', asked);
       if (jobId === null) return undefined;
       return jobHandle(session, await lifetime.run(() => session.findJob(jobId)));
     },
@@ -141,7 +182,7 @@ function corporaOf(session: Session): Part<CorpusCalls> {
 }
 
 type DocumentCalls =
-  | ('documents' | 'document' | 'deleteDocument' | 'chunks')
+  | ('documents' | 'document' | 'deleteDocument' | 'deleteDocuments' | 'chunks')
   | ('entities' | 'related' | 'documentEntities');
 
 function documentsOf({ calls }: Session): Part<DocumentCalls> {
@@ -153,6 +194,11 @@ function documentsOf({ calls }: Session): Part<DocumentCalls> {
       calls.call('GET /documents/:id', { what: 'document', params: { id }, given }),
     deleteDocument: async (id, given = {}) => {
       await calls.call('DELETE /documents/:id', { what: 'deleteDocument', params: { id }, given });
+    },
+    deleteDocuments: async (name, ids, given = {}) => {
+      const fixed = { document_ids: ids };
+      const asked = { what: 'deleteDocuments', params: { name }, given, fixed };
+      return (await calls.call('POST /corpora/:name/documents/delete', asked)).deleted;
     },
     chunks: (id, given = {}) =>
       calls.list('GET /documents/:id/chunks', { what: 'chunks', params: { id }, given }),

@@ -12,7 +12,6 @@ import type { Estimate } from '../pipeline/estimate/estimate.ts';
 import { withMetadata } from '../source/sidecar.ts';
 import { type CrawlInput, crawlFrom } from '../source/sources.ts';
 import { newestSequence } from '../store/delivery/events.ts';
-import { type ListedDocument, listDocuments } from '../store/document/documents.ts';
 import { findJobs } from '../store/item/inbox.ts';
 import { listWorkers, type WorkerRow } from '../store/item/workers.ts';
 import { getJob, type JobRow } from '../store/job/jobs.ts';
@@ -21,7 +20,7 @@ import { ContractCalls } from './call/contract-calls.ts';
 import { Lifetime } from './call/lifetime.ts';
 import { EventLog } from './event-log.ts';
 import { findUnfinished } from './find-resumable-job.ts';
-import { type Ask, localAsk } from './local-ask.ts';
+import { type Ask, type LocalAsk, localAsk } from './local-ask.ts';
 import { type LocalBatch, localBatch } from './local-batch.ts';
 import type { IngestOptions } from './options.ts';
 
@@ -38,6 +37,8 @@ export class Session {
   readonly lifetime = new Lifetime();
   /** Calls a route of the HTTP API in this process: the same requests and responses. */
   readonly ask: Ask;
+  /** An answer of `POST /ask` as it is written. */
+  readonly answer: LocalAsk['answer'];
   readonly calls: ContractCalls;
   readonly events: EventLog;
   readonly batch: LocalBatch;
@@ -49,7 +50,9 @@ export class Session {
     const { lifetime } = this;
     const { relay } = engine;
     this.#assembled = assembled;
-    this.ask = localAsk(assembled);
+    const { ask, answer } = localAsk(assembled);
+    this.ask = ask;
+    this.answer = answer;
     this.calls = new ContractCalls(this.ask, lifetime);
     this.events = new EventLog({ database, relay, world, lifetime, caller, onError });
     this.batch = localBatch(assembled);
@@ -110,15 +113,6 @@ export class Session {
     const { name: corpus } = await this.#assembled.corpora.target(caller, name);
     const crawlPagesMax = crawl && crawlFrom(sources, crawl).pagesMax;
     return this.#assembled.estimate({ caller, corpus, sources, crawlPagesMax });
-  }
-
-  /** Documents of a corpus in pages, with the metadata of their parsers. */
-  async documents(
-    corpus: string,
-    page: { readonly after: string; readonly limit: number; readonly partlyRead: boolean },
-  ): Promise<ListedDocument[]> {
-    const place = await this.#assembled.corpora.find(caller, corpus, 'read');
-    return listDocuments(this.store, { caller: place.caller, corpus: place.corpus, ...page });
   }
 
   /** The number of the newest event. */

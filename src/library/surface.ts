@@ -3,7 +3,9 @@ import type { Failure } from '../kernel/failure/failure.ts';
 import type { Estimate } from '../pipeline/estimate/estimate.ts';
 import type { SourceInput } from '../source/sources.ts';
 import type {
+  AskOptions,
   BatchTaskFilter,
+  ChangeFilter,
   Chosen,
   DocumentFilter,
   EntityFilter,
@@ -15,10 +17,14 @@ import type {
   JobFilter,
   ListOptions,
   NewBatchTask,
+  NewSource,
   SearchOptions,
   SignalOptions,
+  SourceChanges,
 } from './options.ts';
 import type {
+  Answer,
+  AnswerSentence,
   BatchTask,
   CancelReceipt,
   Cause,
@@ -35,8 +41,13 @@ import type {
   JobDetail,
   JobSummary,
   RelatedEntity,
+  RemovedDocument,
   SearchResponse,
   Share,
+  SyncChange,
+  SyncRun,
+  SyncSource,
+  SyncWebhook,
   Why,
 } from './views.ts';
 
@@ -99,11 +110,28 @@ interface Ingesting {
   newestEvent(options?: SignalOptions): Promise<number>;
 }
 
+/** What comes while an answer is written. */
+export type AnswerEvent =
+  | { readonly kind: 'passages'; readonly passages: Answer['passages'] }
+  | { readonly kind: 'sentence'; readonly sentence: AnswerSentence }
+  | { readonly kind: 'done'; readonly answer: Answer };
+
 interface Searching {
   /** The best passages of a corpus for a query. */
   search(corpus: string, query: string, options?: SearchOptions): Promise<readonly Hit[]>;
   /** The same, with everything that the response says about the search. */
   searchResponse(corpus: string, query: string, options?: SearchOptions): Promise<SearchResponse>;
+  /** An answer to a question, written by the configured model from the passages of a corpus. */
+  ask(corpus: string, question: string, options?: AskOptions): Promise<Answer>;
+  /**
+   * The same while it is written: the passages, each sentence, and the whole answer. A loop that
+   * ends early ends the request to the model.
+   */
+  askStream(
+    corpus: string,
+    question: string,
+    options?: AskOptions,
+  ): AsyncGenerator<AnswerEvent, void, undefined>;
   /** Why a document is in the results, or is not; with a query, also its best passage. */
   why(
     corpus: string,
@@ -146,6 +174,19 @@ interface Corpora {
     name: string,
     options?: SignalOptions & { readonly budgetCents?: number | undefined },
   ): Promise<Job | undefined>;
+  /**
+   * Sets the size and the overlap of the chunks of a corpus, and splits its documents again from
+   * their stored text. An absent value stays as it is; null is the default. Returns undefined if no
+   * document has to be split again. The corpus need not exist yet.
+   */
+  rechunk(
+    name: string,
+    options?: SignalOptions & {
+      readonly chunkTokens?: number | null | undefined;
+      readonly chunkOverlapTokens?: number | null | undefined;
+      readonly budgetCents?: number | undefined;
+    },
+  ): Promise<Job | undefined>;
   /** Where text of a corpus is sent, and where this process would send it. */
   origins(name: string, options?: SignalOptions): Promise<CorpusOrigins>;
   /** Accepts that text of the corpus is sent to the addresses configured in this process. */
@@ -166,6 +207,8 @@ interface Documents {
   documents(corpus: string, filter?: DocumentFilter): List<Document>;
   document(id: string, options?: SignalOptions): Promise<Document>;
   deleteDocument(id: string, options?: SignalOptions): Promise<void>;
+  /** Deletes up to 1,000 documents of a corpus. Returns how many it had. */
+  deleteDocuments(corpus: string, ids: readonly string[], options?: SignalOptions): Promise<number>;
   /** The chunks of a document, in order. */
   chunks(documentId: string, options?: ListOptions): List<Chunk>;
   /** Entities of a corpus, most mentions first. */
@@ -187,6 +230,51 @@ interface BatchTasks {
   batchOutput(id: string, options?: SignalOptions): Promise<AsyncIterable<Uint8Array>>;
   /** Cancels a batch task here immediately, and at its provider as soon as that is reachable. */
   cancelBatchTask(id: string, options?: SignalOptions): Promise<BatchTask>;
+}
+
+interface Sources {
+  /**
+   * Makes a corpus follow a place. The same place of the same corpus is one source: then its
+   * schedule and options change.
+   */
+  addSource(source: NewSource, options?: SignalOptions): Promise<SyncSource>;
+  /** The sources of all corpora, by name. */
+  sources(options?: SignalOptions): Promise<readonly SyncSource[]>;
+  source(name: string, options?: SignalOptions): Promise<SyncSource>;
+  /** Changes the schedule and options. What is not named stays; a schedule of null removes it. */
+  updateSource(name: string, changes: SourceChanges): Promise<SyncSource>;
+  /** Finds what a run would do, and changes nothing. Resolves when the plan has ended. */
+  planSource(name: string, options?: SignalOptions): Promise<SyncRun>;
+  /**
+   * Compares the source with its corpus. Resolves when the run has ended, or waits for a decision
+   * about removals (`held`); its jobs may still be working.
+   */
+  runSource(name: string, options?: SignalOptions): Promise<SyncRun>;
+  pauseSource(name: string, options?: SignalOptions): Promise<SyncSource>;
+  resumeSource(name: string, options?: SignalOptions): Promise<SyncSource>;
+  /** Stops following the source. Its documents stay. */
+  removeSource(name: string, options?: SignalOptions): Promise<void>;
+  /** The runs of a source, newest first. */
+  sourceRuns(name: string, options?: ListOptions): List<SyncRun>;
+  /** What a run found. */
+  sourceChanges(name: string, runId: number, filter?: ChangeFilter): List<SyncChange>;
+  /** Applies the removals that a held run waits with. Resolves when that has ended. */
+  applyRemovals(name: string, options?: SignalOptions): Promise<SyncRun>;
+  /** Keeps the documents that a held run would remove. Resolves when that has ended. */
+  ignoreRemovals(name: string, options?: SignalOptions): Promise<SyncRun>;
+  /** Removed documents that can be brought back, newest first. */
+  removedDocuments(
+    name: string,
+    options?: SignalOptions & { readonly limit?: number | undefined },
+  ): Promise<readonly RemovedDocument[]>;
+  /** Brings removed documents back: those with these keys, or all. Returns how many. */
+  restoreDocuments(
+    name: string,
+    options?: SignalOptions & { readonly keys?: readonly string[] | undefined },
+  ): Promise<number>;
+  /** Gives the source an address whose signed messages start a run of a service, and a secret. */
+  openSourceWebhook(name: string, options?: SignalOptions): Promise<SyncWebhook>;
+  closeSourceWebhook(name: string, options?: SignalOptions): Promise<SyncSource>;
 }
 
 /** The text of a source, as it would be indexed. */
@@ -226,6 +314,7 @@ export interface Pawl
     Corpora,
     Documents,
     BatchTasks,
+    Sources,
     AsyncDisposable {
   /** Starts to process the queue, unless this process already does. */
   work(): Promise<void>;

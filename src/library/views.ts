@@ -5,6 +5,7 @@
 import type { AnswerOf } from '../contract/contract.ts';
 import type * as batch from '../contract/operation/batch.ts';
 import type * as schema from '../contract/schema/schema.ts';
+import type * as source from '../contract/schema/source.ts';
 import type { Camelize } from './call/camel.ts';
 
 type EntryOf<Answer> = Answer extends { items: readonly (infer Entry)[] } ? Entry : never;
@@ -37,6 +38,18 @@ export type Hit = Camelize<schema.Hit>;
 export type Explanation = NonNullable<Hit['explanation']>;
 /** The whole response of a search. */
 export type SearchResponse = Camelize<AnswerOf<'POST /search'>>;
+/** An answer to a question, with its passages and citations. */
+export type Answer = Camelize<schema.Answer>;
+export type AnswerSentence = Answer['sentences'][number];
 /** Why a document is in the results, or is not. */
 export type Why = Camelize<schema.Why>;
 export type BatchTask = Camelize<batch.BatchTask>;
+/** A place that a corpus follows, with its last run. */
+export type SyncSource = Camelize<source.SyncSource>;
+/** A comparison of a source with its corpus: what it found, and what it has applied. */
+export type SyncRun = Camelize<source.SyncRun>;
+/** A change that a run found, with its evidence. */
+export type SyncChange = Camelize<source.SyncChange>;
+/** A document that a run removed, and that can be brought back. */
+export type RemovedDocument = Camelize<source.RemovedDocument>;
+export type SyncWebhook = Camelize<AnswerOf<'POST /sources/:name/webhook'>>;

@@ -5,12 +5,14 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { CallerContext } from '../access/caller.ts';
 import type { Ask } from '../service/in-process.ts';
+import { refuseLongNames } from './long-names.ts';
 import { compileTools, mcpServer } from './server.ts';
 
 export interface McpOptions {
   readonly version: string;
   /** The routes as a caller may use them. */
   askFor(caller: CallerContext): Ask;
+  /** Called with the reason if a request is refused or fails in the protocol library. */
   readonly onerror: (error: Error) => void;
 }
 
@@ -30,7 +32,8 @@ export function mcpEndpoint({ version, askFor, onerror }: McpOptions): McpEndpoi
     { onerror },
   );
   return {
-    answer: (request, body, caller) =>
+    answer: async (request, body, caller) =>
+      refuseLongNames(body) ??
       handler.fetch(request, {
         ...(body !== undefined && { parsedBody: body }),
         authInfo: { token: '', clientId: caller.shownId, scopes: [], extra: { caller } },

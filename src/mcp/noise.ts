@@ -18,7 +18,7 @@ const noise: ReadonlySet<string> = new Set([
 ]);
 
 /** Their keys belong to the user. */
-const kept: ReadonlySet<string> = new Set(['metadata', 'detail', 'context']);
+const kept: ReadonlySet<string> = new Set(['metadata', 'meta', 'detail', 'context']);
 
 /** A copy of a response without these fields. */
 export function withoutNoise(value: unknown): unknown {

@@ -53,6 +53,16 @@ const rows = {
       '`read_document` returns the rest of a document.',
     isReadOnly: true,
   },
+  ask: {
+    route: 'POST /ask',
+    title: 'Answer from a corpus',
+    description:
+      'Lets the configured model answer a question from the passages of a corpus, and names the ' +
+      'passages for each sentence. It costs money where that model does; `search` returns the ' +
+      'passages without it.',
+    hidden: ['stream'],
+    isReadOnly: true,
+  },
   list_documents: {
     route: 'GET /corpora/:name/documents',
     title: 'List the documents of a corpus',

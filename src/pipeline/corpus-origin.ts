@@ -78,9 +78,10 @@ interface Refused extends Pick<Sending, 'corpus' | 'use' | 'model' | 'origin'> {
 function refusal({ corpus, use, model, recorded, origin }: Refused): Failure {
   const known = recorded === undefined ? model : `${model} at ${recorded}`;
   const here = origin ? `this process would send it to ${origin.url}` : 'which is not configured';
+  const verb = use === 'rerank' || use === 'answers' ? 'sent to' : 'computed with';
   const accept = `accept the configured address with \`pawl corpora origins ${corpus} --accept\``;
   const message =
-    `text of ${corpus} is computed with ${known}, ${origin ? 'and ' : ''}${here}: nothing was ` +
+    `text of ${corpus} is ${verb} ${known}, ${origin ? 'and ' : ''}${here}: nothing was ` +
     `sent. ${settingsFor(use, model, recorded)}${origin ? `, or ${accept}` : ''}`;
   return new Failure('origin_not_configured', message);
 }
@@ -89,6 +90,8 @@ function settingsFor(use: OriginUse, model: string, url: string | undefined): st
   const to = url === undefined ? ' to the address that computed it' : `=${url}`;
   if (use === 'recordings') return `Configure ${model} at ${url} in PAWL_BATCH_PROVIDERS`;
   if (use === 'entities') return `Set PAWL_EXTRACTOR=openai:${model} and PAWL_EXTRACTOR_URL${to}`;
+  if (use === 'rerank') return `Set PAWL_RERANKER=${model} and PAWL_RERANKER_URL${to}`;
+  if (use === 'answers') return `Set PAWL_ANSWERER=${model} and PAWL_ANSWERER_URL${to}`;
   if (model.startsWith('onnx:')) return 'Set PAWL_EMBEDDER=onnx:FOLDER to the folder of the model';
   const search = 'or search with --mode keyword';
   if (url !== undefined && vendorModel(model)) {

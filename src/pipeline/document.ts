@@ -5,6 +5,7 @@ import type { Stage } from '../kernel/lifecycle/stage.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Sink } from '../sink/sink.ts';
 import { chunkStep } from './chunk/chunk.ts';
+import { copyTextStep } from './chunk/rechunk.ts';
 import type { LinkFinder } from './crawl/page-links.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
@@ -65,11 +66,15 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     indexed: indexStep(options, sinks),
     done: pruneStep(sinks),
   };
+  const reembed = reembedStep(options, sinks);
   const batch = batchSteps(options, live);
   const steps = mapSteps(live, (run, step) => batch[step]?.run ?? run);
   return {
     lifecycle: item,
-    steps: withReembedding(steps, { embedded: reembedStep(options, sinks) }),
+    steps: withStored(steps, {
+      reembed: mapSteps(steps, (_, step) => (step === 'embedded' ? reembed : nothing)),
+      rechunk: { ...steps, fetched: nothing, content_extracted: copyTextStep },
+    }),
     timeoutMs,
     mayRunAhead: runningAhead({ ...options, extractor }),
     banks: Object.fromEntries(Object.entries(batch).map(([step, { bank }]) => [step, bank])),
@@ -106,12 +111,13 @@ function batchSteps(
   return steps;
 }
 
-/** Items that re-embed a document run the second pipeline: the other steps have nothing to do. */
-function withReembedding(documents: Steps, reembedding: Steps): Steps {
+const nothing: StepFunction = async () => undefined;
+
+/** Items that work on the stored text of a document run a pipeline of their own. */
+function withStored(documents: Steps, stored: Readonly<Record<string, Steps>>): Steps {
   return mapSteps(
     documents,
-    (run, step) => async (context) =>
-      context.item.sourceKind === 'reembed' ? reembedding[step]?.(context) : run(context),
+    (run, step) => async (context) => (stored[context.item.sourceKind]?.[step] ?? run)(context),
   );
 }
 

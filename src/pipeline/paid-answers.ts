@@ -177,9 +177,9 @@ export function centsFor(tokens: Tokens, { prices }: Pick<Purchase, 'prices'>): 
   return prices && costOf(tokens, prices);
 }
 
-function exhausted(
+export function exhausted(
   { of, budgetCents, spentCents, reservedCents }: Shortage,
-  { model, priceSetting }: Purchase,
+  { model, priceSetting }: Pick<Purchase, 'model' | 'priceSetting'>,
   cents: number | undefined,
 ): Failure {
   const round = (value: number): string => String(Number(value.toPrecision(4)));

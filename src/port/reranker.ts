@@ -52,8 +52,9 @@ const topNDefault = 50;
 export function pluggedReranker(port: RerankerPort): Reranker {
   const { name, topN = topNDefault } = port;
   return {
+    name,
     topN,
-    async relevances(query, passages, signal) {
+    async relevances(query, passages, { signal }) {
       const given = await callPort(
         `rerank of ${name}`,
         () => port.rerank(query, passages, { signal }),

@@ -1,5 +1,5 @@
 /** Builds the pipeline with the steps that a user has added, replaced and wrapped. */
-import { Failure } from '../kernel/failure/failure.ts';
+import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import { defineLifecycle, type StepRow } from '../kernel/lifecycle/item.ts';
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
@@ -34,7 +34,10 @@ export function withSteps(
 function withStep(pipeline: Pipeline, step: StepPort, parser: Parser): Pipeline {
   const name = nameOf(step);
   const run = versioned(functionOf(pipeline.steps, step, parser), step.version);
-  const steps = { ...pipeline.steps, [name]: onlyForDocuments(run, pipeline.steps[name]) };
+  const steps = {
+    ...pipeline.steps,
+    [name]: onlyForDocuments(name, { run, own: pipeline.steps[name] }),
+  };
   const { timeoutMs: own } = step;
   return {
     ...pipeline,
@@ -68,9 +71,19 @@ function versioned(run: StepFunction, version: string): StepFunction {
   };
 }
 
-/** Items that only re-embed a document have no part in the other steps. */
-function onlyForDocuments(run: StepFunction, own: StepFunction | undefined): StepFunction {
-  return async (context) => (context.item.sourceKind === 'reembed' ? own?.(context) : run(context));
+/**
+ * Items that only re-embed a document have no part in the other steps, and a text that is split
+ * again is not read again.
+ */
+function onlyForDocuments(
+  step: string,
+  { run, own }: { readonly run: StepFunction; readonly own: StepFunction | undefined },
+): StepFunction {
+  return async (context) => {
+    const { sourceKind } = context.item;
+    const isRead = sourceKind === 'rechunk' && (step === 'fetched' || step === firstReadStep);
+    return sourceKind === 'reembed' || isRead ? own?.(context) : run(context);
+  };
 }
 
 /** The table of steps with the added ones. */
@@ -196,7 +209,11 @@ function wrappedFunction(step: WrappedStep, own: StepFunction): StepFunction {
     let result: { readonly of: Awaited<ReturnType<StepFunction>> } | undefined;
     const next = async (): Promise<void> => {
       if (result) throw new Failure('port_failed', `the wrapper of ${step.wrap} called next twice`);
-      result = { of: await own(context) };
+      // A failure of the wrapped step keeps its code.
+      const failed = (error: unknown): never => {
+        throw toFailure(error);
+      };
+      result = { of: await own(context).catch(failed) };
     };
     await called(step, context, (call) => step.run(documentOf(context), call, next));
     if (result) return result.of;

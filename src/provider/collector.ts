@@ -48,6 +48,11 @@ interface PendingText {
   readonly calls: Set<Call>;
 }
 
+interface Outcome {
+  readonly kind: 'accepted' | 'failed' | 'refused';
+  readonly error?: unknown;
+}
+
 export class Collector {
   readonly #options: Required<CollectorOptions>;
   /** All requested texts, sent or not. */
@@ -56,6 +61,7 @@ export class Collector {
   #queuedTokens = 0;
   readonly #sending = new Set<Promise<void>>();
   #cancelTimer: (() => void) | undefined;
+  #inputsMax: number;
 
   constructor(options: CollectorOptions) {
     this.#options = {
@@ -64,6 +70,7 @@ export class Collector {
       concurrencyMax: limits.budget.concurrencyMax,
       ...options,
     } as Required<CollectorOptions>;
+    this.#inputsMax = this.#options.inputsMax;
   }
 
   async ask(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Answer> {
@@ -96,8 +103,7 @@ export class Collector {
   }
 
   #isFull(): boolean {
-    const { inputsMax, tokensMax } = this.#options;
-    return this.#queue.length >= inputsMax || this.#queuedTokens >= tokensMax;
+    return this.#queue.length >= this.#inputsMax || this.#queuedTokens >= this.#options.tokensMax;
   }
 
   /** Sends full batches at once, and the rest when the gathering time is over. */
@@ -117,11 +123,11 @@ export class Collector {
   }
 
   #takeBatch(): PendingText[] {
-    const { inputsMax, tokensMax } = this.#options;
+    const { tokensMax } = this.#options;
     let tokens = 0;
     let count = 0;
     for (const pending of this.#queue) {
-      if (count === inputsMax || (count > 0 && tokens + pending.tokens > tokensMax)) break;
+      if (count === this.#inputsMax || (count > 0 && tokens + pending.tokens > tokensMax)) break;
       tokens += pending.tokens;
       count += 1;
     }
@@ -141,18 +147,23 @@ export class Collector {
   /**
    * Sends the batch. If the provider rejects the request itself, it is sent again in halves, until
    * the offending texts are alone. If no part was accepted by then, no text is at fault, and it
-   * stops.
+   * stops. If all parts of one size are refused, and all of the next are accepted, the server does
+   * not take more texts than those.
    */
   async #sendHalving(batch: readonly PendingText[]): Promise<void> {
     let parts: (readonly PendingText[])[] = [batch];
     let isAnyAccepted = false;
     for (let level = 0; parts.length > 0; level++) {
       const refused: { part: readonly PendingText[]; error: unknown }[] = [];
+      let accepted = 0;
       for (const part of parts) {
-        const error = await this.#sendPart(part);
-        if (error === undefined) isAnyAccepted = true;
-        else refused.push({ part, error });
+        const { kind, error } = await this.#sendPart(part);
+        if (kind === 'refused') refused.push({ part, error });
+        if (kind === 'accepted') accepted += 1;
       }
+      const isTooMany = level > 0 && !isAnyAccepted && accepted === parts.length;
+      if (isTooMany) this.#learnSize(parts);
+      isAnyAccepted ||= refused.length < parts.length;
       parts = [];
       const isHopeless = !isAnyAccepted && level >= limits.budget.halvingsMax;
       for (const { part, error } of refused) {
@@ -162,20 +173,26 @@ export class Collector {
     }
   }
 
-  /** Returns the refusal if the request itself was at fault; any other outcome is settled. */
-  async #sendPart(part: readonly PendingText[]): Promise<unknown> {
+  /** Few texts may have been refused for their length: then the next ones are shorter. */
+  #learnSize(parts: readonly (readonly PendingText[])[]): void {
+    const size = Math.max(...parts.map(({ length }) => length));
+    if (size >= limits.budget.learnedInputsMin) this.#inputsMax = Math.min(size, this.#inputsMax);
+  }
+
+  /** `refused`: the request itself was at fault, and its texts still wait. */
+  async #sendPart(part: readonly PendingText[]): Promise<Outcome> {
     const tokens = part.reduce((sum, asked) => sum + asked.tokens, 0);
     const texts = part.map(({ text }) => text);
     let answered: EmbeddingResult;
     try {
       answered = await this.#options.send(texts, tokens);
     } catch (error) {
-      if (isRefusedInput(error)) return error;
+      if (isRefusedInput(error)) return { kind: 'refused', error };
       for (const pending of part) this.#fail(pending, error);
-      return undefined;
+      return { kind: 'failed' };
     }
     await this.#settle(part, answered);
-    return undefined;
+    return { kind: 'accepted' };
   }
 
   async #settle(part: readonly PendingText[], { vectors, tokens }: EmbeddingResult): Promise<void> {

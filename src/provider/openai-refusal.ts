@@ -64,7 +64,10 @@ interface Said {
   readonly type: unknown;
 }
 
-/** OpenAI sends `{ error: { message, code, type } }`; others send less, or elsewhere. */
+/**
+ * OpenAI sends `{ error: { message, code, type } }`. Others send less, or elsewhere: Voyage and
+ * Jina `{ detail }`, Mistral `{ detail: [{ loc, msg }] }`, also inside of `message`.
+ */
 function readBody(body: string): Said {
   const nothing = { message: '', code: undefined, type: undefined };
   let value: unknown;
@@ -75,14 +78,26 @@ function readBody(body: string): Said {
     return nothing;
   }
   if (!(value instanceof Object)) return nothing;
-  const { error, message } = value as Record<string, unknown>;
+  const { error, message, detail } = value as Record<string, unknown>;
   if (typeof error === 'string') return { ...nothing, message: error };
   if (!(error instanceof Object)) {
-    return { ...nothing, message: typeof message === 'string' ? message : '' };
+    const inner = message instanceof Object && 'detail' in message ? message.detail : detail;
+    return { ...nothing, message: typeof message === 'string' ? message : detailOf(inner) };
   }
   const inner = error as Record<string, unknown>;
   const text = typeof inner.message === 'string' ? inner.message : '';
   return { message: text, code: inner.code, type: inner.type };
+}
+
+/** Without the values of the fields, which may be texts. */
+function detailOf(detail: unknown): string {
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return '';
+  const wrong = detail.map((each: { loc?: unknown; msg?: unknown } | null) => {
+    const place = Array.isArray(each?.loc) ? each.loc.join('.') : '';
+    return typeof each?.msg === 'string' ? `${place} ${each.msg}`.trim() : '';
+  });
+  return wrong.filter(Boolean).join('; ');
 }
 
 const wordsMax = 300;

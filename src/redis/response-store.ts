@@ -20,6 +20,7 @@ export interface ResponseStore {
 export interface ResponseStoreOptions {
   readonly url: string;
   readonly log: Log;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 const keyOf = (handoff: string): string => `pawl:answer:${handoff}`;
@@ -28,10 +29,13 @@ const keyOf = (handoff: string): string => `pawl:answer:${handoff}`;
 export async function openResponseStore({
   url,
   log,
+  commandTimeoutMs,
 }: ResponseStoreOptions): Promise<ResponseStore> {
   const outage = new Outage('responses in transit', log);
   // A response can be as large as all vectors of a document.
-  const client = connectWatched(url, outage, { commandTimeout: limits.handoff.keptMs });
+  const client = connectWatched(url, outage, {
+    commandTimeout: commandTimeoutMs ?? limits.handoff.keptMs,
+  });
   client.on('ready', () => outage.end());
   await settled(client);
   const attempt = async <T>(call: (ready: Redis) => Promise<T>): Promise<T | undefined> => {

@@ -1,19 +1,38 @@
 /**
- * Counts the documents that a search matches by type, host, folder, language and month. The values
- * of all documents of a corpus are held in memory and follow the event log, so counting needs no
- * statement.
+ * Counts the documents that a search matches by type, host, folder, language, month and the keys of
+ * their metadata. The values of all documents of a corpus are held in memory and follow the event
+ * log, so counting needs no statement.
  */
 import { posix } from 'node:path';
 import { limits } from '../kernel/limits/limits.ts';
+import { readMetadata } from '../kernel/metadata/metadata.ts';
+import { type Scalar, scalarsOf } from '../kernel/metadata/where.ts';
 import { type CurrentRow, listFacetRows } from '../store/document/contents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { type Copy, Follower } from './follower.ts';
 
 export const facetNames = ['type', 'host', 'folder', 'language', 'date'] as const;
-export type FacetName = (typeof facetNames)[number];
+type OwnFacetName = (typeof facetNames)[number];
+const metadataPrefix = 'metadata.';
+/** `metadata.team`: the values of the key `team`. */
+export type FacetName = OwnFacetName | `metadata.${string}`;
+
+/** The key of a metadata facet; undefined if it is none. */
+export function metadataKeyOf(name: string): string | undefined {
+  const key = name.startsWith(metadataPrefix) ? name.slice(metadataPrefix.length) : '';
+  return limits.metadata.keyPattern.test(key) ? key : undefined;
+}
+
+export function isFacetName(name: string): name is FacetName {
+  return facetNames.some((one) => one === name) || metadataKeyOf(name) !== undefined;
+}
+
+/** As it reads after "is one of" and "takes". */
+export const facetForms = `${facetNames.join(', ')} and metadata.KEY`;
 
 export interface FacetCount {
-  readonly value: string;
+  /** A text, or a value of the metadata. A list counts once for each of its entries. */
+  readonly value: Scalar;
   /** Documents, not passages. */
   readonly count: number;
 }
@@ -25,10 +44,12 @@ interface FacetOf {
   readonly language: string | null;
   readonly media_type: string | null;
   readonly updated_at: number;
+  /** As JSON. */
+  readonly metadata: string | null;
 }
 
 /** Undefined: the document has no such value. */
-const readers: Readonly<Record<FacetName, (of: FacetOf) => string | undefined>> = {
+const readers: Readonly<Record<OwnFacetName, (of: FacetOf) => string | undefined>> = {
   type: ({ media_type, source }) =>
     media_type?.split(';')[0] ?? (source.startsWith('inline:') ? 'inline' : undefined),
   host: ({ source }) => urlOf(source)?.host,
@@ -65,12 +86,13 @@ export class FacetMirror {
   }
 }
 
-/** Values are numbered, so that counting a document adds to one place of an array. */
+/** Values are numbered, so that counting a document adds to a few places of an array. */
 class FacetIndex {
   readonly #generationOf = new Map<string, number>();
   readonly #valuesOf = new Map<number, Int32Array>();
-  readonly #names = facetNames.map((): string[] => []);
-  readonly #numbers = facetNames.map(() => new Map<string, number>());
+  readonly #metadataOf = new Map<number, Int32Array>();
+  readonly #facets = new Map<string, Map<Scalar, number>>();
+  #numbered = 0;
 
   documentIds(): string[] {
     return [...this.#generationOf.keys()];
@@ -85,70 +107,86 @@ class FacetIndex {
     if (generation === undefined) return;
     this.#generationOf.delete(documentId);
     this.#valuesOf.delete(generation);
+    this.#metadataOf.delete(generation);
   }
 
   put(documentId: string, generation: number, of: FacetOf): void {
     this.remove(documentId);
     this.#generationOf.set(documentId, generation);
-    const values = facetNames.map((name, facet) => this.#numberOf(facet, readers[name](of)));
+    const values = facetNames.flatMap((name) => {
+      const value = readers[name](of);
+      return value === undefined ? [] : [this.#numberOf(name, value)];
+    });
     this.#valuesOf.set(generation, Int32Array.from(values));
+    if (of.metadata === null) return;
+    const own = Object.entries(readMetadata(of.metadata)).flatMap(([key, value]) =>
+      [...new Set(scalarsOf(value))].map((each) => this.#numberOf(metadataPrefix + key, each)),
+    );
+    this.#metadataOf.set(generation, Int32Array.from(own));
   }
 
   count(names: readonly FacetName[], generations: Iterable<number>): Facets {
-    const counted = names.map((name) => {
-      const facet = facetNames.indexOf(name);
-      return { name, facet, counts: new Int32Array(this.#names[facet]?.length ?? 0) };
-    });
+    const counts = new Int32Array(this.#numbered);
+    const isOwn = names.some((name) => metadataKeyOf(name) !== undefined);
     for (const generation of generations) {
-      const values = this.#valuesOf.get(generation);
-      if (!values) continue;
-      for (const { facet, counts } of counted) {
-        const value = values[facet] as number;
-        if (value >= 0) counts[value] = (counts[value] as number) + 1;
-      }
+      addTo(counts, this.#valuesOf.get(generation));
+      if (isOwn) addTo(counts, this.#metadataOf.get(generation));
     }
-    return Object.fromEntries(
-      counted.map(({ name, facet, counts }) => [name, this.#mostFrequent(facet, counts)]),
-    );
+    return Object.fromEntries(names.map((name) => [name, this.#mostFrequent(name, counts)]));
   }
 
-  #mostFrequent(facet: number, counts: Int32Array): FacetCount[] {
+  #mostFrequent(name: FacetName, counts: Int32Array): FacetCount[] {
     const all: FacetCount[] = [];
-    counts.forEach((count, value) => {
-      if (count > 0) all.push({ value: this.#names[facet]?.[value] ?? '', count });
-    });
+    for (const [value, number] of this.#facets.get(name) ?? []) {
+      const count = counts[number] ?? 0;
+      if (count > 0) all.push({ value, count });
+    }
     return sortedCounts(all);
   }
 
-  #numberOf(facet: number, value: string | undefined): number {
-    if (value === undefined) return -1;
-    const numbers = this.#numbers[facet] as Map<string, number>;
+  #numberOf(name: string, value: Scalar): number {
+    const numbers = this.#facets.get(name) ?? new Map<Scalar, number>();
+    this.#facets.set(name, numbers);
     const known = numbers.get(value);
     if (known !== undefined) return known;
-    numbers.set(value, numbers.size);
-    this.#names[facet]?.push(value);
-    return numbers.size - 1;
+    numbers.set(value, this.#numbered);
+    this.#numbered += 1;
+    return this.#numbered - 1;
   }
 }
 
+function addTo(counts: Int32Array, values: Int32Array | undefined): void {
+  for (const value of values ?? []) counts[value] = (counts[value] as number) + 1;
+}
+
 function sortedCounts(counts: FacetCount[]): FacetCount[] {
-  counts.sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+  counts.sort((a, b) => b.count - a.count || compare(a.value, b.value));
   return counts.slice(0, limits.search.facetValuesMax);
+}
+
+/** Numbers by size, everything else as text. */
+function compare(one: Scalar, other: Scalar): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  const [first, second] = [String(one), String(other)];
+  if (first === second) return typeof one < typeof other ? -1 : 1;
+  return first < second ? -1 : 1;
 }
 
 /** The counts of several corpora together. */
 export function addFacets(all: readonly Facets[]): Facets {
-  const sums = facetNames.flatMap((name) => {
-    const lists = all.flatMap((facets) => facets[name] ?? []);
-    if (!all.some((facets) => facets[name])) return [];
-    const counts = new Map<string, number>();
-    for (const { value, count } of lists) counts.set(value, (counts.get(value) ?? 0) + count);
-    return [[name, sortedCounts([...counts].map(([value, count]) => ({ value, count })))]];
+  const names = new Set(all.flatMap((facets) => Object.keys(facets) as FacetName[]));
+  const sums = [...names].map((name) => {
+    const counts = new Map<Scalar, number>();
+    for (const { value, count } of all.flatMap((facets) => facets[name] ?? [])) {
+      counts.set(value, (counts.get(value) ?? 0) + count);
+    }
+    return [name, sortedCounts([...counts].map(([value, count]) => ({ value, count })))];
   });
   return Object.fromEntries(sums);
 }
 
 class FacetCopy implements Copy {
+  readonly isOfDocuments = true;
   readonly #database: Database;
   index = new FacetIndex();
 
@@ -157,8 +195,10 @@ class FacetCopy implements Copy {
   }
 
   async put(rows: readonly CurrentRow[]): Promise<void> {
-    const ids = rows.map(({ generation_id }) => generation_id);
-    for (const row of await listFacetRows(this.#database, ids)) {
+    const listed = new Map(rows.map(({ id, generation_id }) => [id, generation_id]));
+    for (const row of await listFacetRows(this.#database, [...listed.keys()])) {
+      // A document that was replaced meanwhile comes again with its own event.
+      if (row.generation_id !== listed.get(row.id)) continue;
       this.index.put(row.id, row.generation_id, row);
     }
   }

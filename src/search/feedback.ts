@@ -8,26 +8,36 @@ import { type Analyzer, fallbackLanguage } from '../pipeline/word/analysis.ts';
 interface Term {
   /** As written in the text. */
   readonly word: string;
-  /** Summed over the passages that contain it: its frequency, damped by the passage length. */
+  /**
+   * Summed over the passages that contain it: its frequency, damped by the length and the rank of
+   * the passage.
+   */
   weight: number;
 }
 
+/** A passage that lends its terms. */
 export interface Lender {
   readonly text: string;
   /** The language in which its words were analyzed. */
   readonly analysis: string | null;
 }
 
-/** The words of the passages by their term. */
+/** The words of the passages, best first, by their term. The first passages count most. */
 export function termsOf(passages: readonly Lender[], analyzer: Analyzer): Map<string, Term> {
-  const counted = passages.map((passage) => countTerms(passage, analyzer));
-  const mean = counted.reduce((sum, { length }) => sum + length, 0) / Math.max(counted.length, 1);
+  const counted = passages.map((passage, rank) => {
+    return {
+      ...countTerms(passage, analyzer),
+      trust: Math.exp(-rank / limits.search.feedbackFading),
+    };
+  });
+  const trusted = counted.reduce((sum, { trust }) => sum + trust, 0);
+  const mean = counted.reduce((sum, { length, trust }) => sum + length * trust, 0) / trusted;
   const terms = new Map<string, Term>();
-  for (const { counts, length } of counted) {
+  for (const { counts, length, trust } of counted) {
     const damping = 1.2 * (0.25 + (0.75 * length) / Math.max(mean, 1));
     for (const [stem, { word, count }] of counts) {
       const term = terms.get(stem) ?? { word, weight: 0 };
-      term.weight += count / (count + damping);
+      term.weight += (trust * count) / (count + damping);
       terms.set(stem, term);
     }
   }
@@ -61,6 +71,8 @@ export interface TermCounts {
 export interface Chosen {
   readonly stem: string;
   readonly word: string;
+  /** 1 for the most telling one. */
+  readonly weight: number;
 }
 
 /** Chooses the words to search for: frequent in the passages, rare in the corpus. */
@@ -71,5 +83,8 @@ export function chooseTerms(terms: ReadonlyMap<string, Term>, index: TermCounts)
     return { stem, word, weight: weight * rarity };
   });
   rated.sort((a, b) => b.weight - a.weight || (a.stem < b.stem ? -1 : 1));
-  return rated.slice(0, limits.search.feedbackTerms);
+  const highest = rated[0]?.weight || 1;
+  return rated
+    .slice(0, limits.search.feedbackTerms)
+    .map(({ stem, word, weight }) => ({ stem, word, weight: weight / highest }));
 }

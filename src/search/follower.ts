@@ -14,6 +14,8 @@ import {
   listCurrent,
 } from '../store/document/contents.ts';
 import type { Database } from '../store/driver/database.ts';
+import type { Saveable } from './saved/saveable.ts';
+import type { SavedCopies } from './saved/saved-copies.ts';
 
 /** An in-memory copy of the documents of one corpus. */
 export interface Copy {
@@ -22,6 +24,10 @@ export interface Copy {
     generationOf(documentId: string): number | undefined;
     remove(documentId: string): void;
   };
+  /** What is saved in a file for other processes; absent: nothing is. */
+  readonly saveable?: Saveable;
+  /** True: it also has what changes without a new generation, such as metadata. */
+  readonly isOfDocuments?: boolean;
   /** Reads the documents and replaces what the copy has of them. */
   put(rows: readonly CurrentRow[]): Promise<void>;
   /** Frees its memory. It must not be used afterwards. */
@@ -41,31 +47,34 @@ interface CopyEntry<C extends Copy> {
   /** All changes up to this event are applied. */
   cursor: number;
   syncedAt: number;
+  /** When it was last decided whether to save it. */
+  savedAt: number;
   /** Searches that wait for the copy or use it. */
   users: number;
   lastSync: Promise<void>;
+  /** A synchronization that has not started; searches that need one now share it. */
+  nextSync: Promise<void> | undefined;
 }
 
 export class Follower<C extends Copy> {
   readonly #database: Database;
   readonly #create: (of: CopyOf) => C;
+  readonly #saved: SavedCopies | undefined;
   /** Least recently used first. */
   readonly #copies = new Map<string, CopyEntry<C>>();
 
-  constructor(database: Database, create: (of: CopyOf) => C) {
+  constructor(database: Database, create: (of: CopyOf) => C, saved?: SavedCopies) {
     this.#database = database;
     this.#create = create;
+    this.#saved = saved;
   }
 
   /** Runs `work` with the copy, synchronized. */
   async use<T>(of: CopyOf, work: (copy: C) => T | Promise<T>): Promise<T> {
     const entry = this.#entryOf(of);
     entry.users += 1;
-    const synced = entry.lastSync.then(() => this.#sync(entry));
-    // A failure here does not fail later searches: they try again.
-    entry.lastSync = synced.catch(() => undefined);
     try {
-      await synced;
+      await this.#synced(entry);
       return await work(entry.copy);
     } catch (error) {
       this.#drop(entry);
@@ -73,6 +82,18 @@ export class Follower<C extends Copy> {
     } finally {
       entry.users -= 1;
     }
+  }
+
+  #synced(entry: CopyEntry<C>): Promise<void> {
+    if (entry.nextSync) return entry.nextSync;
+    const synced = entry.lastSync.then(() => {
+      entry.nextSync = undefined;
+      return this.#sync(entry);
+    });
+    entry.nextSync = synced;
+    // A failure here does not fail later searches: they try again.
+    entry.lastSync = synced.catch(() => undefined);
+    return synced;
   }
 
   /** False while it would have to be loaded first. */
@@ -93,8 +114,10 @@ export class Follower<C extends Copy> {
           copy: this.#create(of),
           cursor: -1,
           syncedAt: this.#database.now(),
+          savedAt: Number.NEGATIVE_INFINITY,
           users: 0,
           lastSync: Promise.resolve(),
+          nextSync: undefined,
         };
     this.#copies.set(key, entry);
     this.#makeRoom();
@@ -114,8 +137,11 @@ export class Follower<C extends Copy> {
 
   /** A copy that failed midway is not trusted. */
   #drop(entry: CopyEntry<C>): void {
-    for (const [key, other] of this.#copies) if (other === entry) this.#copies.delete(key);
-    this.#release(entry);
+    for (const [key, other] of this.#copies) {
+      if (other !== entry) continue;
+      this.#copies.delete(key);
+      this.#release(entry);
+    }
   }
 
   /** Current users keep it; its memory is freed when the last one is done. */
@@ -139,10 +165,21 @@ export class Follower<C extends Copy> {
       entry.cursor = Math.max(entry.cursor, page.at(-1)?.seq ?? 0);
     }
     entry.syncedAt = now;
+    this.#saveSoon(entry);
+  }
+
+  #saveSoon(entry: CopyEntry<C>): void {
+    const { saveable } = entry.copy;
+    if (!this.#saved || !saveable) return;
+    if (entry.syncedAt - entry.savedAt < limits.search.savedCheckMs) return;
+    entry.savedAt = entry.syncedAt;
+    this.#saved.saveSoon(entry.of, saveable, entry.cursor);
   }
 
   async #load(entry: CopyEntry<C>): Promise<void> {
     const { caller, corpus } = entry.of;
+    const { saveable } = entry.copy;
+    if (entry.cursor < 0 && saveable) await this.#saved?.restore(entry.of, saveable);
     const cursor = await newestSequence(this.#database);
     const seen = new Set<string>();
     const rows: CurrentRow[] = [];
@@ -153,6 +190,7 @@ export class Follower<C extends Copy> {
       rows.push(...page.filter((row) => isNew(entry.copy, row)));
       after = page.at(-1)?.id ?? after;
       isFull = page.length === limit;
+      await setImmediate();
     }
     // In insertion order, because related rows then lie next to each other on disk.
     await this.#put(
@@ -184,7 +222,7 @@ export class Follower<C extends Copy> {
 }
 
 function isNew(copy: Copy, { id, generation_id }: CurrentRow): boolean {
-  return copy.index.generationOf(id) !== generation_id;
+  return copy.isOfDocuments === true || copy.index.generationOf(id) !== generation_id;
 }
 
 function keyOf({ caller, corpus, kind }: CopyOf): string {

@@ -37,3 +37,19 @@ test('equal scores all count as best, in chunk order', () => {
     ],
   );
 });
+
+test('a list with a range counts less if its best passage is far from the best possible', () => {
+  const rows = [row(1, 4), row(2, 2)];
+  const weak: RankedList = { name: 'keyword', weight: 1, rows, range: { lowest: 0, highest: 8 } };
+  assert.deepEqual(
+    fuse([weak]).map(({ score }) => score),
+    [0.5, 0.25],
+  );
+  const cosines = [row(1, 0.6), row(2, 0.1)];
+  const range = { lowest: 0.2, highest: 1 };
+  const vector: RankedList = { name: 'vector', weight: 1, rows: cosines, range };
+  assert.deepEqual(
+    fuse([vector]).map(({ score }) => Math.round(score * 100) / 100),
+    [0.5, 0],
+  );
+});

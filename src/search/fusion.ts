@@ -1,6 +1,10 @@
 /**
  * Fuses several ranked lists. The scores of each list are normalized to 0…1, weighted and added; a
  * passage that is not in a list gets nothing from it. Equal sums are in chunk order.
+ *
+ * With a range, a score is compared with the best possible one: a list whose best passage has few
+ * of its terms counts less than one whose best passage has all. Without a range, the best passage
+ * has 1 and the last 0.
  */
 import type { PlaceRow, ScoredRow } from '../store/search/passages.ts';
 
@@ -12,6 +16,14 @@ export interface RankedList {
   readonly weight: number;
   /** Best first. */
   readonly rows: readonly ScoredRow[];
+  readonly range?: ScoreRange | undefined;
+}
+
+export interface ScoreRange {
+  /** Scores up to this one mean nothing. */
+  readonly lowest: number;
+  /** No score is higher. */
+  readonly highest: number;
 }
 
 /** The contribution of one list to a passage. */
@@ -31,6 +43,8 @@ export interface Fused extends PlaceRow {
 export function fuse(lists: readonly RankedList[]): Fused[] {
   const found = new Map<number, { generation_id: number; ordinal: number; score: number }>();
   for (const list of lists) {
+    // A list without a weight finds nothing of its own.
+    if (list.weight === 0) continue;
     const scaledOf = scaleOf(list);
     for (const { generation_id, ordinal, score } of list.rows) {
       const key = generation_id * ordinalsMax + ordinal;
@@ -56,11 +70,12 @@ export function partsOf(lists: readonly RankedList[], place: PlaceRow): Part[] {
   });
 }
 
-function scaleOf({ rows }: RankedList): (score: number) => number {
-  const best = rows[0]?.score ?? 0;
-  const range = best - (rows.at(-1)?.score ?? 0);
+function scaleOf({ rows, range }: RankedList): (score: number) => number {
+  const highest = range?.highest ?? rows[0]?.score ?? 0;
+  const size = highest - (range?.lowest ?? rows.at(-1)?.score ?? 0);
   // In a list of one, or of equal scores, all are best.
-  return (score) => (range === 0 ? 1 : 1 - (best - score) / range);
+  if (size === 0) return () => 1;
+  return (score) => Math.min(Math.max(1 - (highest - score) / size, 0), 1);
 }
 
 /** Combines generation and ordinal into one number; a generation has far fewer ordinals. */

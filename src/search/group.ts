@@ -1,8 +1,9 @@
 /**
- * Spreads the results over documents: of ten in a row at most three are of one document, as long as
- * others follow. Results keep their order otherwise.
+ * Spreads the results over documents: each further passage of a document counts less, and of ten
+ * results in a row at most three are of one document, as long as others follow.
  */
 import { limits } from '../kernel/limits/limits.ts';
+import type { Fused } from './fusion.ts';
 
 interface Spreading<T> {
   readonly documentOf: (one: T) => unknown;
@@ -35,4 +36,19 @@ export function spread<T>(ranked: readonly T[], { documentOf, size }: Spreading<
     waiting = [...later, ...waiting.slice(place)];
   }
   return result.slice(0, size);
+}
+
+/**
+ * The second passage of a document gets a share of its score, the third a share of that, and so on:
+ * a passage of another document that is nearly as good comes before it.
+ */
+export function discountRepeats(ranked: readonly Fused[]): Fused[] {
+  const counts = new Map<number, number>();
+  const discounted = ranked.map((one) => {
+    const count = counts.get(one.generation_id) ?? 0;
+    counts.set(one.generation_id, count + 1);
+    return count === 0 ? one : { ...one, score: one.score * limits.search.repeatFactor ** count };
+  });
+  // A stable sort: equal ones keep their order.
+  return discounted.sort((a, b) => b.score - a.score);
 }

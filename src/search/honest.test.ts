@@ -64,14 +64,31 @@ describe('results', () => {
     assert.deepEqual([related?.title, related?.near], ['Health', true]);
   });
 
+  test('of a hybrid search have a word of the query or are related to it', async () => {
+    const found = await pawl.searchResponse(corpus, 'physician', { topK: 50 });
+    assert.equal(found.results[0]?.title, 'Health');
+    assert.equal(found.total, found.results.length);
+    assert.ok(found.results.every(({ relevance }) => relevance > 0));
+    const near = await pawl.searchResponse(corpus, 'physician', { topK: 50, near: true });
+    assert.ok(near.total > found.total && near.results.at(-1)?.relevance === 0);
+    const nearest = await pawl.searchResponse(corpus, 'physician', { topK: 50, mode: 'vector' });
+    assert.equal(nearest.total, near.total, 'in the mode vector all are ranked');
+    const weights = { keyword: 1, vector: 0, feedback: 0 };
+    const worded = await pawl.searchResponse(corpus, 'physician', { weights, near: true });
+    assert.deepEqual(
+      [worded.total, worded.results[0]?.title, worded.results[0]?.near],
+      [1, 'Health', false],
+    );
+  });
+
   test('have a relevance that compares queries, and a threshold for it', async () => {
     const best = async (query: string) => (await pawl.search(corpus, query))[0]?.relevance ?? 0;
     const exact = await best('refund policy');
     const partial = await best('refund policy of the zzqqxx gryphon');
     assert.ok(exact > 0.5 && exact <= 1, `${exact}`);
     assert.ok(partial > 0 && partial < exact * 0.8, `${partial} of ${exact}`);
-    const all = await pawl.search(corpus, 'refund policy', { topK: 50 });
-    const some = await pawl.search(corpus, 'refund policy', { topK: 50, minScore: 0.5 });
+    const all = await pawl.search(corpus, 'refund of travel costs', { topK: 50 });
+    const some = await pawl.search(corpus, 'refund of travel costs', { topK: 50, minScore: 0.5 });
     assert.deepEqual(
       some.map(({ chunkId }) => chunkId),
       all.filter(({ relevance }) => relevance >= 0.5).map(({ chunkId }) => chunkId),
@@ -123,8 +140,9 @@ describe('results', () => {
     const spread = await pawl.search(corpus, 'valve');
     const of = (title: string) => spread.filter((hit) => hit.title === title);
     assert.equal(spread.length, 10);
-    assert.equal(of('Valves').length, 3);
-    assert.equal(of('Valves')[0]?.moreInDocument, 5);
+    const shown = of('Valves').length;
+    assert.ok(shown >= 1 && shown <= 3, `${shown} passages of one document`);
+    assert.equal(of('Valves')[0]?.moreInDocument, 8 - shown);
     const raw = await pawl.search(corpus, 'valve', { group: false });
     assert.ok(raw.filter(({ title }) => title === 'Valves').length > 3);
     const grouped = await pawl.search(corpus, 'valve', { group: 'document', topK: 50 });

@@ -4,6 +4,7 @@
  * matches comes last, and each keeps its order.
  */
 import { addFacets, type Facets } from './facet.ts';
+import type { Reranking } from './rerank.ts';
 import type { Found, Hit } from './search.ts';
 
 export interface FoundIn<Name> {
@@ -16,6 +17,7 @@ export interface MergedFound<Name> {
   readonly total: number;
   readonly facets: Facets;
   readonly didYouMean: string | null;
+  readonly reranking?: Reranking | undefined;
 }
 
 export function mergeFound<Name>(
@@ -40,5 +42,11 @@ export function mergeFound<Name>(
         : (all.find(({ found }) => found.didYouMean)?.found.didYouMean ??
           first?.found.didYouMean ??
           null),
+    reranking: rerankingOf(all.map(({ found }) => found.reranking)),
   };
+}
+
+/** A failure in one corpus wins. */
+function rerankingOf(all: readonly (Reranking | undefined)[]): Reranking | undefined {
+  return all.find((one) => one?.failure) ?? all.find((one) => one !== undefined);
 }

@@ -2,7 +2,7 @@
 import { limits } from '../kernel/limits/limits.ts';
 import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
 import { type Analyzer, fallbackLanguage } from '../pipeline/word/analysis.ts';
-import { type Embedder, embedQuery } from '../provider/embedding/embedding.ts';
+import { type Embedder, embedQuery, type HybridWeights } from '../provider/embedding/embedding.ts';
 import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
 import { getCorpusSettings } from '../store/corpus/settings.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -16,7 +16,14 @@ import {
 import { chooseTerms, termsOf } from './feedback.ts';
 import type { Allowed } from './filter/allowed.ts';
 import type { FilterCache } from './filter/filter-cache.ts';
-import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
+import {
+  type Fused,
+  fuse,
+  type ListName,
+  placeKey,
+  type RankedList,
+  type ScoreRange,
+} from './fusion.ts';
 import type { ParsedQuery } from './query/query.ts';
 import { QueryTerms, type SoughtTerms } from './query/query-terms.ts';
 import { type Suggestion, suggest } from './query/suggest.ts';
@@ -24,16 +31,15 @@ import { unrelatedCosine } from './relevance.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import type { VectorIndex } from './vector/mirror.ts';
 import type { VectorHit } from './vector/partition.ts';
-import type { WordIndex, WordSearch, WordsFound } from './word/word-index.ts';
+import type { WordIndex } from './word/word-index.ts';
 import type { WordMirror } from './word/word-mirror.ts';
-
-export type Weights = Readonly<Record<ListName, number>>;
+import type { WordSearch, WordsFound } from './word/word-search.ts';
 
 /**
- * Tuned with `npm run bench -- search` on the queries with even ids. The tuning method was chosen
- * with the other queries in view, so expect slightly less on other kinds of collections.
+ * For the built-in model. Chosen on the queries with even ids of `npm run bench -- search`, and on
+ * questions about the manuals of Git and SQLite (docs/decisions/0157).
  */
-export const defaultWeights: Weights = { keyword: 0.3, vector: 0.15, feedback: 0.55 };
+export const defaultWeights: HybridWeights = { keyword: 0.35, vector: 0.15, feedback: 0.5 };
 /** For the first two lists alone: without feedback, and to choose the hits for feedback. */
 const firstWeights = { keyword: 0.7, vector: 0.3 };
 
@@ -44,7 +50,8 @@ export interface RankOptions extends CorpusEmbedders {
   readonly filters: FilterCache;
   /** Caches across searches. */
   readonly analyzer: Analyzer;
-  readonly weights: Weights;
+  /** Those of the model if absent. */
+  readonly weights?: HybridWeights | undefined;
 }
 
 export interface Ranking {
@@ -80,15 +87,22 @@ export async function rankPassages(options: RankOptions, request: RankRequest): 
   await options.words.prepare({ caller, corpus });
   const words = await findWords(options, request, { filter, allowed });
   const of = { allowed, words };
-  const { unrelated, rows: vector } =
-    mode === 'keyword'
-      ? { unrelated: unrelatedCosine, rows: [] }
-      : await vectorRows(options, request, of);
+  const {
+    unrelated,
+    rows: vector,
+    ...model
+  } = mode === 'keyword' ? noVectors : await vectorRows(options, request, of);
   const keyword = words.rows;
   const lists = async (): Promise<Lists> => {
     if (mode === 'vector') return alone('vector', vector);
     if (mode === 'keyword') return alone('keyword', keyword);
-    return hybrid(options, request, { keyword, vector, allowed });
+    const first = {
+      keyword: { rows: keyword, range: rangeTo(words.bound) },
+      vector: { rows: vector, range: { lowest: unrelated, highest: 1 } },
+      allowed,
+      weights: { ...(options.weights ?? model.weights), ...request.weights },
+    };
+    return hybrid(options, request, first);
   };
   const { rows: _, occurs: __, ...found } = words;
   return { ...(await lists()), ...found, unrelated };
@@ -99,27 +113,34 @@ function alone(name: ListName, rows: readonly ScoredRow[]): Lists {
   return { fused: fuse(lists), lists, weights: { [name]: 1 }, feedbackTerms: [] };
 }
 
+type Scored = Pick<RankedList, 'rows' | 'range'>;
+
 interface FirstLists {
-  readonly keyword: readonly ScoredRow[];
-  readonly vector: readonly ScoredRow[];
+  readonly keyword: Scored;
+  readonly vector: Scored;
+  readonly weights: HybridWeights;
   readonly allowed: Allowed | undefined;
+}
+
+/** Undefined if the database has scored: its scores have no highest value. */
+function rangeTo(bound: number | undefined): ScoreRange | undefined {
+  return bound === undefined ? undefined : { lowest: 0, highest: bound };
 }
 
 async function hybrid(
   options: RankOptions,
   request: SearchRequest,
-  { keyword, vector, allowed }: FirstLists,
+  { keyword, vector, weights, allowed }: FirstLists,
 ): Promise<Lists> {
-  const weights = { ...options.weights, ...request.weights };
-  const listsWith = (given: { keyword: number; vector: number }): RankedList[] => [
-    { name: 'keyword', weight: given.keyword, rows: keyword },
-    { name: 'vector', weight: given.vector, rows: vector },
-  ];
   const firstGiven = request.weights ? weights : firstWeights;
-  const firstLists = listsWith(firstGiven);
+  const firstLists: RankedList[] = [
+    { name: 'keyword', weight: firstGiven.keyword, rows: keyword.rows },
+    { name: 'vector', weight: firstGiven.vector, rows: vector.rows },
+  ];
   const first = fuse(firstLists);
   // Terms from passages that match none of the query words would lead away from the query.
-  const isSupported = keyword.length >= limits.search.feedbackHits && weights.feedback > 0;
+  const matches = keyword.rows.length;
+  const isSupported = matches >= limits.search.feedbackMatchesMin && weights.feedback > 0;
   const feedback = isSupported ? await feedbackOf(options, request, { first, allowed }) : undefined;
   if (!feedback) {
     const { keyword: one, vector: other } = firstGiven;
@@ -131,8 +152,9 @@ async function hybrid(
     };
   }
   const lists: RankedList[] = [
-    ...listsWith(weights),
-    { name: 'feedback', weight: weights.feedback, rows: feedback.rows },
+    { name: 'keyword', weight: weights.keyword, ...keyword },
+    { name: 'vector', weight: weights.vector, ...vector },
+    { name: 'feedback', weight: weights.feedback, ...feedback.list },
   ];
   return { fused: fuse(lists), lists, weights, feedbackTerms: feedback.words };
 }
@@ -148,17 +170,21 @@ async function feedbackOf(
   { database, words, analyzer }: RankOptions,
   { caller, corpus }: SearchRequest,
   { first, allowed }: Lenders,
-): Promise<{ words: string[]; rows: ScoredRow[] } | undefined> {
+): Promise<{ words: string[]; list: Scored } | undefined> {
   const places = first.slice(0, limits.search.feedbackHits);
-  const passages = await getPassages(database, { caller, corpus, places });
+  const rows = await getPassages(database, { caller, corpus, places });
+  const byPlace = new Map(rows.map((row) => [placeKey(row), row]));
+  const passages = places.flatMap((place) => byPlace.get(placeKey(place)) ?? []);
   const lent = termsOf(passages, analyzer);
   const allTerms = () => [...lent.keys()];
   return words.use({ caller, corpus }, allTerms, (index) => {
     const chosen = chooseTerms(lent, index);
     if (chosen.length === 0) return undefined;
     const terms = chosen.map(({ stem }) => stem);
-    const { rows } = rowsWith(index, { terms, isCounted: false }, allowed);
-    return { words: chosen.map(({ word }) => word), rows };
+    const weights = chosen.map(({ weight }) => weight);
+    const found = rowsWith(index, { terms, weights, isCounted: false }, allowed);
+    const list = { rows: found.rows, range: rangeTo(found.bound) };
+    return { words: chosen.map(({ word }) => word), list };
   });
 }
 
@@ -243,12 +269,11 @@ function wordRows(
 
 function rowsWith(
   index: WordIndex,
-  sought: Pick<WordSearch, 'terms' | 'required' | 'excluded' | 'isCounted'>,
+  sought: Pick<WordSearch, 'terms' | 'weights' | 'required' | 'excluded' | 'isCounted'>,
   allowed: Allowed | undefined,
 ): Omit<WordsFound, 'hits'> & { rows: ScoredRow[] } {
   const size = limits.search.candidatesMax;
-  const { terms, required, excluded, isCounted } = sought;
-  const { hits, ...found } = index.find({ terms, required, excluded, isCounted, size, allowed });
+  const { hits, ...found } = index.find({ ...sought, size, allowed });
   return { ...found, rows: hits.map(toRow) };
 }
 
@@ -273,22 +298,30 @@ async function embedderFor(
   return embedder;
 }
 
+interface FoundVectors {
+  readonly rows: readonly ScoredRow[];
+  readonly unrelated: number;
+  /** Of the lists, for this model. */
+  readonly weights: HybridWeights;
+}
+
+const noVectors: FoundVectors = { rows: [], unrelated: unrelatedCosine, weights: defaultWeights };
+
 async function vectorRows(
   options: RankOptions,
   request: RankRequest,
   { allowed, words }: { allowed: Allowed | undefined; words: WordRows },
-): Promise<{ rows: ScoredRow[]; unrelated: number }> {
+): Promise<FoundVectors> {
   const { mirror } = options;
   const { caller, corpus, parsed, near } = request;
-  const nothing = { rows: [], unrelated: unrelatedCosine };
   const embedder = await embedderFor(options, request);
-  if (!embedder) return nothing;
+  if (!embedder) return noVectors;
   const isLost = !words.occurs && near !== true;
   // Without a word that the corpus or the model knows, the nearest vectors are arbitrary.
-  if (isLost && !(await isKnown(embedder, words.sought))) return nothing;
+  if (isLost && !(await isKnown(embedder, words.sought))) return noVectors;
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
   const [bytes] = (await embedQuery(embedder, parsed.text, signal)).vectors;
-  if (!bytes?.some((value) => value !== 0)) return nothing;
+  if (!bytes?.some((value) => value !== 0)) return noVectors;
   const hits = await mirror.search({
     caller,
     corpus,
@@ -301,7 +334,10 @@ async function vectorRows(
   });
   const unrelated = embedder.unrelatedCosine ?? unrelatedCosine;
   const rows = hits.map(toRow);
-  return { rows: isLost ? rows.filter(({ score }) => score > unrelated) : rows, unrelated };
+  // Unrelated passages would fill the results of a query with few matches, and be counted.
+  const isRelated = isLost || (near !== true && request.mode !== 'vector');
+  const found = isRelated ? rows.filter(({ score }) => score > unrelated) : rows;
+  return { rows: found, unrelated, weights: embedder.hybridWeights ?? defaultWeights };
 }
 
 /** A model without a vocabulary, such as one behind an API, reads any word. */

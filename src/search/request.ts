@@ -2,9 +2,10 @@
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { readWhere, type WhereInput } from '../kernel/metadata/read-where.ts';
+import type { CorpusPlace } from '../kernel/name/corpus-name.ts';
 import { closestOf } from '../kernel/text/closest-name.ts';
 import type { PassageFilter } from '../store/search/passages.ts';
-import { type FacetName, facetNames } from './facet.ts';
+import { type FacetName, facetForms, isFacetName } from './facet.ts';
 import { type ListName, listNames } from './fusion.ts';
 import type { ParsedQuery, QuerySyntax } from './query/query.ts';
 
@@ -40,6 +41,8 @@ export interface SearchRequest {
   readonly caller: string;
   readonly corpus: string;
   readonly query: string;
+  /** Pays for reranking: the caller, with its name of the corpus. The owner if absent. */
+  readonly payer?: CorpusPlace | undefined;
   readonly topK?: number | undefined;
   readonly mode?: SearchMode | undefined;
   readonly filter?: SearchFilter | undefined;
@@ -111,10 +114,9 @@ function checkAdditions({ offset, minScore, weights, mode, facets }: SearchReque
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
     throw new Failure('bad_request', `min_score is a number from 0 to 1, not ${minScore}`);
   }
-  const unknown = facets?.find((name) => !facetNames.includes(name));
+  const unknown = facets?.find((name) => !isFacetName(name));
   if (unknown !== undefined) {
-    const known = facetNames.join(', ');
-    throw new Failure('bad_request', `a facet is one of ${known}, not ${unknown}`);
+    throw new Failure('bad_request', `a facet is one of ${facetForms}, not ${unknown}`);
   }
   if (weights === undefined) return;
   if ((mode ?? 'hybrid') !== 'hybrid') {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
+import { realWorld } from '../app/world.ts';
 import { open, type SourceInput } from '../index.ts';
+import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
+import { openSqlite } from '../store/driver/sqlite.ts';
+import { defaultWeights } from './rank.ts';
+import { Searcher } from './search.ts';
 
 const corpus = 'handbook';
 const documents: readonly SourceInput[] = [
@@ -90,6 +96,35 @@ describe('search', () => {
     const sum = parts.reduce((total, { scaled, weight }) => total + scaled * weight, 0);
     assert.ok(Math.abs(sum - (hit?.score ?? 0)) < 1e-9);
     assert.deepEqual(Object.keys(weights).sort(), ['keyword', 'vector']);
+  });
+
+  test('weighs its lists as the model says, and as the request says before that', async (t) => {
+    const { data, pawl } = await setup(t);
+    const texts = Array.from({ length: 12 }, (_, n) => ({
+      id: `n${n}`,
+      text: `Lamp ${n} is lit.`,
+    }));
+    await (await pawl.ingest(texts, { corpus })).wait();
+    await pawl.close();
+    const database = openSqlite({ path: join(data, 'pawl.db'), world: realWorld() });
+    t.after(() => database.close());
+    const hybridWeights = { keyword: 0.2, vector: 0.4, feedback: 0.4 };
+    const embedder = { ...staticEmbedder(), hybridWeights };
+    const search = async (options: { weights?: { keyword: number } } = {}) => {
+      const searcher = new Searcher({ database, embedder });
+      const request = { caller: 'local', corpus, query: 'lamp lit', explain: true, ...options };
+      return (await searcher.search(request))[0]?.explanation?.weights;
+    };
+    assert.deepEqual(await search(), hybridWeights);
+    const weights = { keyword: 0.9 };
+    assert.deepEqual(await search({ weights }), { ...hybridWeights, ...weights });
+    const own = await new Searcher({ database, embedder: staticEmbedder() }).search({
+      caller: 'local',
+      corpus,
+      query: 'lamp lit',
+      explain: true,
+    });
+    assert.deepEqual(own[0]?.explanation?.weights, defaultWeights);
   });
 
   test('returns the same result each time, also for stop words alone', async (t) => {

@@ -4,32 +4,28 @@
  * replaced between a list and that statement, the search starts again, so a document is seen in
  * exactly one generation, never in both and never in neither.
  */
+import { Turns } from '../concurrency/turns.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { type Metadata, readMetadata } from '../kernel/metadata/metadata.ts';
 import { attachmentNameOf } from '../kernel/name/attachment.ts';
 import type { CorpusEmbedders } from '../pipeline/corpus-origin.ts';
 import { Analyzer } from '../pipeline/word/analysis.ts';
+import type { HybridWeights } from '../provider/embedding/embedding.ts';
 import { hasCorpus } from '../store/document/documents.ts';
 import type { Database } from '../store/driver/database.ts';
 import { getPassages, type PassageRow } from '../store/search/passages.ts';
-import { FacetMirror, type Facets } from './facet.ts';
+import { FacetMirror, type Facets, metadataKeyOf } from './facet.ts';
 import { FilterCache } from './filter/filter-cache.ts';
+import { checkKeys } from './filter/where-check.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
-import { spread } from './group.ts';
+import { discountRepeats, spread } from './group.ts';
 import { type Highlight, type Marking, markTerms } from './highlight.ts';
 import { isFitting } from './query/condition.ts';
 import { hasConditions, parseQuery } from './query/query.ts';
 import { writtenAs } from './query/suggest.ts';
-import {
-  defaultWeights,
-  type Ranking,
-  type RankOptions,
-  type RankRequest,
-  rankPassages,
-  type Weights,
-} from './rank.ts';
+import { type Ranking, type RankOptions, type RankRequest, rankPassages } from './rank.ts';
 import { relevanceOf } from './relevance.ts';
 import {
   checkRequest,
@@ -38,7 +34,8 @@ import {
   toPassageFilter,
   topKOf,
 } from './request.ts';
-import { type Reranker, rerank, rerankedAtLeast } from './rerank.ts';
+import { type Reranker, type Reranking, rerank, rerankedAtLeast } from './rerank.ts';
+import type { SavedCopies } from './saved/saved-copies.ts';
 import { Mirror, type VectorIndex } from './vector/mirror.ts';
 import { WordMirror } from './word/word-mirror.ts';
 
@@ -58,6 +55,8 @@ export interface Hit {
   readonly heading: string;
   /** The page or slide of the document on which the passage begins; null if it has none. */
   readonly page: number | null;
+  /** The place of the passage in its document, from 0. */
+  readonly ordinal: number;
   /** Positions of the query words in the text. */
   readonly highlights: readonly Highlight[];
   /** How many near-duplicates were folded into this passage. */
@@ -85,14 +84,19 @@ export interface Found {
   readonly facets: Facets;
   /** A query with its misspelt words corrected; null if none is. */
   readonly didYouMean: string | null;
+  /** Undefined: there is no reranker, or nothing to order. */
+  readonly reranking?: Reranking | undefined;
 }
 
 export interface SearcherOptions extends CorpusEmbedders {
   readonly database: Database;
-  readonly weights?: Weights | undefined;
+  /** Those of the model if absent. */
+  readonly weights?: HybridWeights | undefined;
   /** The vector index; in memory if absent. */
   readonly mirror?: VectorIndex | undefined;
   readonly words?: WordMirror | undefined;
+  /** Saves the indexes of large corpora for other processes; nothing is saved if absent. */
+  readonly saved?: SavedCopies | undefined;
   /** Orders the first passages; the fused order stays if absent. */
   readonly reranker?: Reranker | undefined;
 }
@@ -100,37 +104,60 @@ export interface SearcherOptions extends CorpusEmbedders {
 type Passage = PassageRow & { readonly fused: Fused };
 
 export class Searcher {
-  readonly #options: Required<Omit<SearcherOptions, 'reranker'>> & RankOptions;
+  readonly #options: Required<Omit<SearcherOptions, 'reranker' | 'weights' | 'saved'>> &
+    RankOptions;
   readonly #reranker: Reranker | undefined;
+  readonly #saved: SavedCopies | undefined;
   readonly #facets: FacetMirror;
+  readonly #turns = new Turns();
 
   constructor(options: SearcherOptions) {
-    const { database, embedder, otherEmbedder, weights, mirror, words } = options;
+    const { embedder, otherEmbedder, weights, mirror, words, saved } = options;
+    const database = options.database.early;
     this.#facets = new FacetMirror(database);
     this.#options = {
       database,
       embedder,
       otherEmbedder: otherEmbedder ?? (() => undefined),
-      weights: weights ?? defaultWeights,
-      mirror: mirror ?? new Mirror(database),
-      words: words ?? new WordMirror(database),
+      weights,
+      mirror: mirror ?? new Mirror(database, { saved }),
+      words: words ?? new WordMirror(database, { saved }),
       filters: new FilterCache(database),
       analyzer: new Analyzer(),
     };
     this.#reranker = options.reranker;
+    this.#saved = saved;
   }
 
   async search(request: SearchRequest): Promise<Hit[]> {
     return (await this.find(request)).hits;
   }
 
+  /** Saves the indexes of the large corpora that were searched, if no process has saved them. */
+  async keep(): Promise<void> {
+    await this.#options.words.keep();
+    await this.#saved?.whenSaved();
+  }
+
+  /** Reads early, and waits for the disk once: an error also shows what was read. */
   async find(request: SearchRequest): Promise<Found> {
+    await this.#turns.next();
+    try {
+      return await this.#find(request);
+    } finally {
+      await this.#options.database.flushed();
+    }
+  }
+
+  async #find(request: SearchRequest): Promise<Found> {
     const { database } = this.#options;
     checkRequest(request);
     if (!(await hasCorpus(database, request.corpus))) {
       const name = JSON.stringify(request.corpus);
       throw new Failure('corpus_unknown', `there is no corpus ${name}`);
     }
+    const keys = (request.facets ?? []).flatMap((name) => metadataKeyOf(name) ?? []);
+    await checkKeys(database, request, keys);
     const parsed = parseQuery(request.query, request.syntax);
     const ranked = { ...request, parsed, filter: filterWith(request.filter, parsed) };
     for (let attempt = 1; ; attempt++) {
@@ -156,6 +183,7 @@ export class Searcher {
       total: totalOf(request, ranking, all),
       facets: await this.#count(request, ranking, all),
       didYouMean: await this.#correct(request, ranking),
+      reranking: read.reranking,
       isWhole: fitting.isWhole && read.isWhole,
     };
   }
@@ -173,8 +201,9 @@ export class Searcher {
   /** The passages, in the order of the reranker if there is one. */
   async #readRanked(request: RankRequest, places: readonly Fused[], count: number) {
     const read = await this.#read(request, places);
-    const asked = { query: request.parsed.text, read: count };
-    return { ...read, passages: await rerank(this.#reranker, asked, read.passages) };
+    const { caller, corpus, payer = { caller, corpus } } = request;
+    const asked = { query: request.parsed.text, read: count, corpus: { caller, corpus }, payer };
+    return { ...read, ...(await rerank(this.#reranker, asked, read.passages)) };
   }
 
   async #read({ caller, corpus, filter: given }: RankRequest, places: readonly Fused[]) {
@@ -272,7 +301,7 @@ function placesFor(request: RankRequest, all: readonly Fused[], least: number) {
   const documentOf = ({ generation_id }: Fused): number => generation_id;
   if (group === 'document') return { places: firstOfDocuments(all, size), isGrouped: false };
   if (!group) return { places: all.slice(0, size), isGrouped: false };
-  return { places: spread(all, { documentOf, size }), isGrouped: true };
+  return { places: spread(discountRepeats(all), { documentOf, size }), isGrouped: true };
 }
 
 /** The best passages of the first documents. */
@@ -343,6 +372,7 @@ function toHit(row: Passage): Omit<Hit, 'relevance' | 'near' | 'highlights' | 's
     title: row.title,
     heading: row.heading,
     page: row.page,
+    ordinal: row.ordinal,
     moreInDocument: 0,
     metadata: readMetadata(row.metadata),
   };

@@ -4,10 +4,11 @@
  */
 import type { CallerContext } from '../access/caller.ts';
 import { type AnswerOf, type Asked, contract, type Route } from '../contract/contract.ts';
-import { compileValidator } from '../contract/validation.ts';
+import { type Convert, validatorCompiler } from '../contract/validation.ts';
+import { askRoute } from './handler/ask.ts';
 import { batchRoutes } from './handler/batch.ts';
 import { callerRoutes, shareRoutes } from './handler/callers.ts';
-import { corpusRoutes, documentRoutes, entityRoutes } from './handler/corpora.ts';
+import { chunkingRoutes, corpusRoutes, documentRoutes, entityRoutes } from './handler/corpora.ts';
 import { eventRoutes } from './handler/history.ts';
 import { inboxRoutes } from './handler/inbox.ts';
 import { jobRoutes, steeringRoutes, submitRoutes } from './handler/jobs.ts';
@@ -28,6 +29,7 @@ export function storeRoutes(service: StoreService) {
     ...eventRoutes(service),
     ...inboxRoutes(service),
     ...corpusRoutes(service),
+    ...chunkingRoutes(service),
     ...shareRoutes(service),
     ...callerRoutes(service),
     ...documentRoutes(service),
@@ -35,6 +37,7 @@ export function storeRoutes(service: StoreService) {
     ...runRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),
+    ...askRoute(service),
     ...sourceRoutes(service),
     ...systemRoutes(service),
   };
@@ -61,7 +64,7 @@ export function askInProcess(handlers: StoreRoutes, caller: CallerContext): Ask 
     const route: Route = contract[name];
     const checked = { params: {}, query: {}, body: {} };
     for (const part of Object.keys(parts) as (keyof typeof parts)[]) {
-      if (route[part]) checked[part] = checkedPart(route, part, given[part]);
+      if (route[part]) checked[part] = await checkedPart(route, part, given[part]);
     }
     const ask = { caller, ...checked, headers: given.headers ?? {}, log: silent, reply: noReply };
     const handler = handlers[name] as unknown as (ask: StoreAsk<typeof name>) => Promise<unknown>;
@@ -71,17 +74,31 @@ export function askInProcess(handlers: StoreRoutes, caller: CallerContext): Ask 
   };
 }
 
-function checkedPart(route: Route, part: keyof typeof parts, value: unknown): object {
+async function checkedPart(
+  route: Route,
+  part: keyof typeof parts,
+  value: unknown,
+): Promise<object> {
   const schema = route[part] as object;
   let check = checks.get(schema);
   if (!check) {
-    const place = { schema, method: '', url: '', httpPart: parts[part] };
-    check = compileValidator(place as Parameters<typeof compileValidator>[0]) as unknown as Check;
+    check = checkFor(schema, part, (_, each) => each);
     checks.set(schema, check);
   }
-  const result = check(definedOf(value));
+  const given = definedOf(value);
+  let result = check(given);
+  if (result.error && part !== 'body') {
+    // A model may write a number as text. What converts it is large, and seldom needed.
+    const { Convert: convert } = await import('typebox/value');
+    result = checkFor(schema, part, convert)(given);
+  }
   if (result.error) throw result.error;
   return (result.value ?? {}) as object;
+}
+
+function checkFor(schema: object, part: keyof typeof parts, convert: Convert): Check {
+  const place = { schema, method: '', url: '', httpPart: parts[part] };
+  return validatorCompiler(convert)(place) as unknown as Check;
 }
 
 /** A field that is undefined is absent, as in JSON. */

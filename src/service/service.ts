@@ -26,6 +26,7 @@ import type { World } from '../kernel/world.ts';
 import type { Trace } from '../observe/trace.ts';
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding/embedding.ts';
+import type { Answerer } from '../search/answer/answerer.ts';
 import type { Searcher } from '../search/search.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -49,6 +50,8 @@ export interface Service {
   readonly sinks: readonly Sink[];
   /** Undefined: local rules and word lists find the entities. */
   readonly extractor?: Extractor | undefined;
+  /** Undefined: no model answers questions. */
+  readonly answerer?: Answerer | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly access: ServiceAccess;
@@ -68,6 +71,11 @@ export interface Service {
   readonly metrics: Metrics;
   readonly progress: ProgressBoard;
   readonly attempt: AttemptSession;
+  readonly about: {
+    readonly version: string;
+    /** The disk of the data folder. */
+    readDisk(): Promise<{ readonly freeBytes: number; readonly totalBytes: number } | null>;
+  };
   /** There are no keys, so every caller is local. */
   readonly isLocal: boolean;
   /** The service is shutting down: new requests should use another process. */
@@ -80,7 +88,10 @@ export type ReadService = Pick<Service, 'database' | 'lifecycle' | 'progress' | 
 /** The dependencies of the routes that a process also answers for itself, without HTTP. */
 export type StoreService = ReadService &
   Pick<Service, 'commands' | 'embedder' | 'origins' | 'corpora' | 'callers' | 'audit' | 'jobs'> &
-  Pick<Service, 'batch' | 'capacity' | 'webhooks' | 'world' | 'sources' | 'isLocal'> & {
+  Pick<
+    Service,
+    'batch' | 'capacity' | 'webhooks' | 'world' | 'sources' | 'isLocal' | 'answerer'
+  > & {
     readonly directory?: Pick<CallerDirectory, 'forget'> | undefined;
     readonly metrics: Pick<Metrics, 'seeSearch'>;
   };

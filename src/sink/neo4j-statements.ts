@@ -7,7 +7,8 @@
  *   (:PawlEntity)-[:NAMED_WITH {document, generation, weight}]->(:PawlEntity)
  *
  * A relationship is current while its generation equals that of its document. So one property of
- * one node selects the current generation, and readers never see a mix of two.
+ * one node selects the current generation, and readers never see a mix of two. A query that runs
+ * while a document is replaced may find nothing of it, because Neo4j has no snapshots.
  */
 export const schema: readonly string[] = [
   'CREATE CONSTRAINT pawl_document IF NOT EXISTS FOR (d:PawlDocument) REQUIRE d.id IS UNIQUE',
@@ -87,10 +88,15 @@ export const countDocuments = `
 MATCH (d:PawlDocument {corpus: $corpus})
 RETURN count(d) AS count`;
 
-/** For external readers: the current entities of a corpus. */
+/**
+ * For external readers: the current entities of a corpus. Neo4j reads each record as it is at that
+ * moment, so the generation is read first, and entities that are removed meanwhile are skipped.
+ */
 export const currentEntities = `
-MATCH (d:PawlDocument {caller: $caller, corpus: $corpus})-[n:NAMES]->(e:PawlEntity)
-WHERE n.generation = d.generation
+MATCH (d:PawlDocument {caller: $caller, corpus: $corpus})
+WITH d, d.generation AS current
+MATCH (d)-[n:NAMES {generation: current}]->(e:PawlEntity)
+WHERE e.name IS NOT NULL
 RETURN e.kind AS kind, e.name AS name, sum(n.mentions) AS mentions, count(d) AS documents
 ORDER BY mentions DESC, documents DESC, kind, name
 LIMIT $limit`;
@@ -99,7 +105,7 @@ LIMIT $limit`;
 export const currentRelations = `
 MATCH (e:PawlEntity {caller: $caller, corpus: $corpus, name: $name})-[w:NAMED_WITH]-(o:PawlEntity)
 MATCH (d:PawlDocument {id: w.document})
-WHERE w.generation = d.generation
+WHERE w.generation = d.generation AND o.name IS NOT NULL
 RETURN o.kind AS kind, o.name AS name, sum(w.weight) AS weight, count(d) AS documents
 ORDER BY weight DESC, documents DESC, kind, name
 LIMIT $limit`;

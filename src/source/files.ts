@@ -4,7 +4,7 @@
  */
 import type { Dirent, Stats } from 'node:fs';
 import { glob, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, resolve, sep } from 'node:path';
+import { basename, resolve, sep } from 'node:path';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { pathOfSource, sourceOfPath } from '../pipeline/fetch/file-path.ts';
@@ -150,9 +150,12 @@ async function* matchesOf(
   const exclude = (path: string): boolean => isIgnored(basename(path));
   const matches: string[] = [];
   let skipped = 0;
-  const root = await realpath(fixedPart(pattern, directory)).catch(() => directory);
-  for await (const match of glob(pattern, { cwd: directory, exclude })) {
-    const path = resolve(directory, match);
+  const { folder, rest } = splitAtWildcard(pattern);
+  const cwd = resolve(directory, folder);
+  const root = await realpath(cwd).catch(() => directory);
+  // From the folder that is named in full: names in its path are not ignored.
+  for await (const match of glob(rest, { cwd, exclude })) {
+    const path = resolve(cwd, match);
     const reason = await matchRefusal(path, root, options);
     if (reason === undefined) matches.push(path);
     else if (reason !== '') {
@@ -184,10 +187,11 @@ async function matchRefusal(
   }
 }
 
-/** The folder that the glob's wildcards cannot leave. */
-function fixedPart(pattern: string, directory: string): string {
+/** The folder that the glob's wildcards cannot leave, and the pattern below it. */
+function splitAtWildcard(pattern: string): { folder: string; rest: string } {
   const [fixed = ''] = pattern.split(/[*?[{]/);
-  return resolve(directory, fixed.endsWith(sep) || fixed === '' ? fixed : dirname(fixed));
+  const end = fixed.lastIndexOf(sep) + 1;
+  return { folder: pattern.slice(0, end), rest: pattern.slice(end) };
 }
 
 export function tooMany(): Failure {

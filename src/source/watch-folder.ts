@@ -1,7 +1,8 @@
 /** Tells when something below a folder has changed: by events, or by polling without them. */
-import { type FSWatcher, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
+import { type TreeOptions, type TreeWatcher, watchTree } from './watch-tree.ts';
 
 export interface WatchOptions {
   readonly world: Pick<World, 'setTimer'>;
@@ -10,13 +11,13 @@ export interface WatchOptions {
   /** The system gives no events, or no more: the folder is polled from now on. */
   readonly onPolling: (reason: string) => void;
   /** Opens the watcher; the one of the system if absent. */
-  readonly open?: ((folder: string) => FSWatcher) | undefined;
+  readonly open?: ((folder: string, options: TreeOptions) => TreeWatcher) | undefined;
 }
 
 /** Returns the function that ends it. */
 export function watchFolder(folder: string, options: WatchOptions): () => void {
   const { world, onChange, onPolling, open = openWatcher } = options;
-  let watcher: FSWatcher | undefined;
+  let watcher: TreeWatcher | undefined;
   let cancel: (() => void) | undefined;
   let isEnded = false;
   const poll = (): void => {
@@ -33,9 +34,7 @@ export function watchFolder(folder: string, options: WatchOptions): () => void {
     poll();
   };
   try {
-    watcher = open(folder);
-    watcher.on('change', onChange);
-    watcher.on('error', fallBack);
+    watcher = open(folder, { onChange, onError: fallBack });
   } catch (error) {
     fallBack(error);
   }
@@ -46,6 +45,10 @@ export function watchFolder(folder: string, options: WatchOptions): () => void {
   };
 }
 
-function openWatcher(folder: string): FSWatcher {
-  return watch(folder, { recursive: true });
+function openWatcher(folder: string, options: TreeOptions): TreeWatcher {
+  if (process.platform === 'linux') return watchTree(folder, options);
+  const watcher = watch(folder, { recursive: true });
+  watcher.on('change', options.onChange);
+  watcher.on('error', options.onError);
+  return watcher;
 }

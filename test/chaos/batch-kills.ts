@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Assembled, assemble } from '../../src/app/wire.ts';
 import type { BatchCommands } from '../../src/engine/batch/commands.ts';
 import type { Failpoint } from '../../src/observe/failpoint.ts';
+import { announce } from '../../src/store/batch/presence.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import { patience } from '../support/patience.ts';
@@ -129,7 +130,22 @@ class BatchScene {
     });
     const scene = new BatchScene(options, { server, store, seed });
     scene.#trouble();
+    await scene.#announceProvider();
     return scene;
+  }
+
+  /**
+   * While no process serves the provider, one without its settings uses the normal price. Which
+   * processes run first, or at the same time, is not defined, so the provider is announced for the
+   * whole scene.
+   */
+  async #announceProvider(): Promise<void> {
+    const { database } = this.#store;
+    const provider = { name: 'openai', taskTypes: ['completion', 'embedding'], models: /^gpt-/ };
+    const now = database.now() + patience.fileMs;
+    await database.write((transaction) =>
+      announce(transaction, { process: 'scene', providers: [provider], now }),
+    );
   }
 
   /** Failed responses, rate limits, and batches that take several polls. */
@@ -195,8 +211,18 @@ class BatchScene {
     for (const error of child.errors) this.#errors.add(error.slice(0, 600));
   }
 
-  /** One task is canceled while it is at its provider. */
+  /** One task is canceled at its provider, which completes none until it knows of the cancel. */
   async cancelOne(): Promise<void> {
+    const { pollsToGo } = this.#server;
+    this.#server.pollsToGo = Number.POSITIVE_INFINITY;
+    try {
+      await this.#cancelAtProvider();
+    } finally {
+      this.#server.pollsToGo = pollsToGo;
+    }
+  }
+
+  async #cancelAtProvider(): Promise<void> {
     const { database, batch } = this.#store;
     let key: string | undefined;
     await until(
@@ -209,6 +235,9 @@ class BatchScene {
     if (key === undefined) return;
     await batch.commands.cancel('bob', key);
     this.#canceled.add(key);
+    const isKnown = (): boolean =>
+      [...this.#server.batches.values()].some(({ isCanceled }) => isCanceled);
+    await until(() => isKnown() || !this.#isWaiting, { what: 'the provider to cancel it' });
   }
 
   stopWaiting(): void {
@@ -222,7 +251,7 @@ class BatchScene {
       await this.#retryBlamed();
       return Number((await database.run(openWork))[0]?.count) === 0;
     };
-    const wait = { what: 'all batch work to end', intervalMs: 50 };
+    const wait = { what: 'all batch work to end', patienceMs: patience.testMs, intervalMs: 50 };
     const stuck = await until(isOver, wait).then(
       () => [],
       (error: unknown): Finding[] => [{ fault: 'stuck', what: String(error) }],

@@ -30,7 +30,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-export function start(program: Program | 'batch-worker', options: Options): Child {
+export function start(program: Program | 'batch-worker' | 'sync-worker', options: Options): Child {
   const args = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );

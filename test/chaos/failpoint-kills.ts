@@ -40,7 +40,7 @@ export async function killAtFailpoint(
       ? await isKilled(scene.start('submitter', { ...submitter, failpoint: at }))
       : await killWorker(scene, at, { nth, submitter });
     if (ofSubmitter.test(failpoint)) {
-      await scene.start('submitter', { ...submitter, seed: seed + 1 }).ended;
+      await scene.finish('submitter', { ...submitter, seed: seed + 1 });
     }
     await scene.rest(1);
     const findings = await scene.judge();
@@ -55,7 +55,7 @@ async function killWorker(
   at: string,
   { nth, submitter }: { nth: number; submitter: Record<string, number> },
 ): Promise<boolean> {
-  await scene.start('submitter', submitter).ended;
+  await scene.finish('submitter', submitter);
   // A rescuer needs dead workers: it passes its points once for each of them.
   if (ofRescuer.test(at)) await killHolders(scene, nth);
   const failureRate = at.startsWith('wake.') ? 0.5 : 0.03;

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { assemble } from '../../src/app/wire.ts';
 import type { BlobStore } from '../../src/blob/blob.ts';
 import { toFailure } from '../../src/kernel/failure/failure.ts';
+import { type PackedText, unpackText } from '../../src/store/driver/packing.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 import { type Chance, chanceFrom } from './chance.ts';
@@ -100,8 +101,8 @@ async function replay(
   return tally;
 }
 
-const bodiesOf = sql<{ kind: string; body: string }>`
-  SELECT inputs.kind, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
+const bodiesOf = sql<PackedText & { kind: string }>`
+  SELECT inputs.kind, inputs.body, inputs.packed FROM jobs JOIN items ON items.job_id = jobs.id
   JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
 
 /** Undefined: they are gone. */
@@ -126,7 +127,7 @@ async function judgeState(
     try {
       for (const { jobKey, version } of acknowledged) {
         const [inline, upload] = await store.database.run(bodiesOf, { key: jobKey });
-        if (inline?.body !== textOf({ source: 1, version })) return 'lost';
+        if (!inline || unpackText(inline) !== textOf({ source: 1, version })) return 'lost';
         if ((await bytesOf(store.blobs, upload?.body ?? '')) !== uploadOf(version)) return 'lost';
       }
       return 'kept';

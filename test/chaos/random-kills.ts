@@ -3,8 +3,9 @@
  * SIGKILL. After the last kill, the remaining work runs undisturbed, and the store is checked.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { cpuMsOf } from '../support/process-state.ts';
 import { type Chance, chanceFrom } from './chance.ts';
-import type { Program } from './child.ts';
+import type { Child, Program } from './child.ts';
 import { readVisible } from './document-verdict.ts';
 import { Scene, type SceneOptions } from './scene.ts';
 import { acceptedOf, type Finding } from './verdict.ts';
@@ -40,7 +41,7 @@ export async function killAtRandom(options: KillOptions): Promise<KillResult> {
   try {
     // Short-lived processes may end before anything is submitted, so some jobs exist first.
     const jobs = Math.min(options.kills, jobsInPeaceMax);
-    await scene.start('submitter', { seed: options.seed, jobs, commandRate: 0 }).ended;
+    await scene.finish('submitter', { seed: options.seed, jobs, commandRate: 0 });
     const beganAt = performance.now();
     const stops = await new Company(scene, options, reader).killAll();
     const killedAt = performance.now();
@@ -67,6 +68,9 @@ export async function killAtRandom(options: KillOptions): Promise<KillResult> {
 
 /** How long each may live once it is ready; short lives are more likely than long ones. */
 const livesMsMax: Readonly<Record<Program, number>> = { worker: 400, submitter: 2_500 };
+const cpuShareMin = 0.25;
+/** A process may also wait: for others, or for work. */
+const lifeFactorMax = 20;
 const deathInStartRate = 0.1;
 const stopRate = 0.05;
 
@@ -99,11 +103,25 @@ class Company {
       if (isStop) this.#stops++;
       else this.#killsLeft--;
       const child = this.#scene.start(program, { seed: this.#chance.below(2 ** 31) });
-      if (isStop || !this.#chance.hits(deathInStartRate)) await child.first('ready');
-      await pause(this.#chance.next() ** 2 * livesMsMax[program]);
+      const isReady = isStop || !this.#chance.hits(deathInStartRate);
+      if (isReady) await child.first('ready');
+      await live(child, this.#chance.next() ** 2 * livesMsMax[program]);
       await this.#scene.end(child, isStop ? 'SIGTERM' : 'SIGKILL');
       await this.#reader.look();
     }
+  }
+}
+
+/**
+ * Waits until a process has lived, and has had a share of that time to compute. On a busy machine
+ * it would otherwise be killed before it has done anything.
+ */
+async function live(child: Child, lifeMs: number): Promise<void> {
+  const neededMs = cpuMsOf(child.pid) + lifeMs * cpuShareMin;
+  const patientMs = lifeMs * lifeFactorMax;
+  for (let lived = 0; lived < patientMs && !child.hasEnded(); lived += lifeMs) {
+    await pause(lifeMs);
+    if (cpuMsOf(child.pid) >= neededMs) return;
   }
 }
 

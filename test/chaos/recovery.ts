@@ -36,7 +36,6 @@ const leasedItems = sql<LeasedRow>`
   SELECT id, progress FROM items WHERE waits_on = 'worker' ORDER BY id`;
 const startedBy = sql<StartedRow>`
   SELECT item_id, step, at FROM events WHERE kind = 'step_started' AND worker = :worker`;
-/** Fewer items than the submitter's limit for pending work. */
 const jobs = 40;
 
 export async function recover(
@@ -45,7 +44,7 @@ export async function recover(
 ): Promise<RecoveryResult> {
   const scene = await Scene.open(options);
   try {
-    await scene.start('submitter', { seed, jobs }).ended;
+    await scene.finish('submitter', { seed, jobs });
     const leased = await killHolder(scene, places, seed);
     const successor = scene.start('worker', { seed, places, failureRate: 0, lossRate: 0 });
     const ready = await successor.first('ready');

@@ -1,17 +1,22 @@
 /**
- * `npm run chaos [-- --kills N --store sqlite|postgres|both --seed S --workers N]`: kills at random
- * and at every failpoint, zombies, power cuts; then counts what was lost. The last line gives the
- * result, and the exit code is 1 unless nothing was lost. `npm run chaos -- services [--restarts N
- * --flushes N --kills N --process-kills N --seed S]`: the same for four services on Postgres and
- * three Redis.
+ * `npm run chaos [-- --kills N --store sqlite|postgres|both --seed S --workers N --only SECTION]`:
+ * kills at random and at every failpoint, zombies, power cuts; then counts what was lost. The last
+ * line gives the result, and the exit code is 1 unless nothing was lost. `npm run chaos -- services
+ * [--restarts N --flushes N --kills N --process-kills N --seed S]`: the same for four services on
+ * Postgres and three Redis. `npm run chaos -- sync`: kills processes that follow sources.
  */
 import { parseArgs } from 'node:util';
+import { compiled } from '../support/compiled.ts';
 import { prepareMachine } from '../support/machine.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { powerSection, type Section, type SectionOptions, sectionsOfStore } from './section.ts';
 import { runServices } from './services-run.ts';
+import { runSync } from './sync-run.ts';
 import { type Fault, faults } from './verdict.ts';
 
+const sectionNames = [...Object.keys(sectionsOfStore), 'power'];
+// Hundreds of short-lived processes load the same modules: they are compiled once.
+process.env.NODE_COMPILE_CACHE ??= compiled;
 // An exit also ends the children, even stopped ones; a bare signal would not.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => process.exit(130));
@@ -20,9 +25,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (process.argv[2] === 'services') return runServices(process.argv.slice(3));
+  if (process.argv[2] === 'sync') return runSync(process.argv.slice(3));
   const options = readOptions();
   if (!options) {
     console.error('use: npm run chaos -- [--kills N] [--store sqlite|postgres|both] [--seed S]');
+    console.error(`     [--only ${sectionNames.join('|')}]`);
     return 64;
   }
   prepareMachine(console.log);
@@ -35,6 +42,8 @@ async function main(): Promise<number> {
 
 interface Options extends Omit<SectionOptions, 'server'> {
   readonly stores: readonly string[];
+  /** The name of one section; all of them if absent. */
+  readonly only: string | undefined;
 }
 
 function readOptions(): Options | undefined {
@@ -44,17 +53,20 @@ function readOptions(): Options | undefined {
       store: { type: 'string', default: 'both' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
       workers: { type: 'string', default: '3' },
+      only: { type: 'string' },
     },
   });
+  const { only } = values;
+  if (only !== undefined && !sectionNames.includes(only)) return undefined;
   const [kills, seed, workers] = [values.kills, values.seed, values.workers].map(Number);
   const stores = values.store === 'both' ? ['sqlite', 'postgres'] : [values.store];
   const isStore = stores.every((store) => store === 'sqlite' || store === 'postgres');
   if (!kills || !workers || seed === undefined || Number.isNaN(seed) || !isStore) return undefined;
-  return { kills, seed, workers, stores };
+  return { kills, seed, workers, stores, only };
 }
 
 async function runAll(
-  { stores, ...options }: Options,
+  { stores, only, ...options }: Options,
   postgres: Postgres | undefined,
 ): Promise<Section[]> {
   const sections: Section[] = [];
@@ -66,14 +78,16 @@ async function runAll(
     for (const problem of section.problems) console.log(`  problem: ${problem}`);
     for (const told of section.told ?? []) console.log(`  told: ${told}`);
   };
+  const isWanted = (name: string): boolean => only === undefined || only === name;
   const kills = Math.ceil(options.kills / stores.length);
   for (const store of stores) {
     const server = store === 'postgres' ? postgres : undefined;
-    for (const run of sectionsOfStore) {
+    for (const [name, run] of Object.entries(sectionsOfStore)) {
+      if (!isWanted(name)) continue;
       show(await run({ ...options, kills, server }).catch((error) => brokenSection(store, error)));
     }
   }
-  if (stores.includes('sqlite')) show(await powerSection(options.seed));
+  if (stores.includes('sqlite') && isWanted('power')) show(await powerSection(options.seed));
   return sections;
 }
 

@@ -70,6 +70,17 @@ export class Scene {
     return child;
   }
 
+  /** Runs a process that ends by itself; one that hangs is an error of the run. */
+  async finish(program: Program, options: Options): Promise<void> {
+    const child = this.start(program, options);
+    const timer = setTimeout(() => {
+      this.errors.add(`the ${program} did not end: ${JSON.stringify(options)}`);
+      child.kill('SIGKILL');
+    }, patience.testMs);
+    await child.ended;
+    clearTimeout(timer);
+  }
+
   async end(child: Child, signal: NodeJS.Signals): Promise<void> {
     child.kill(signal);
     // A stopped process receives only SIGKILL until it is continued.

@@ -1,5 +1,6 @@
 /** The sections of `npm run chaos`, each with its findings and the amount of work done. */
 import pg from 'pg';
+import { inGroups } from '../../src/concurrency/groups.ts';
 import { batchFailpoints, failpoints } from '../../src/observe/failpoint.ts';
 import type { Postgres } from '../support/postgres.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
@@ -38,13 +39,19 @@ const batchKillsShare = 5;
 const itemsHeld = 64;
 const recoveryMsMax = 1_000;
 
-export const sectionsOfStore: readonly ((options: SectionOptions) => Promise<Section>)[] = [
-  randomSection,
-  failpointSection,
-  zombieSection,
-  recoverySection,
-  batchSection,
-];
+/** Scenes with stores of their own; while one waits for its processes, others use the machine. */
+const scenesAtOnce = 4;
+
+/** By the names that `--only` takes. */
+export const sectionsOfStore: Readonly<
+  Record<string, (options: SectionOptions) => Promise<Section>>
+> = {
+  random: randomSection,
+  failpoints: failpointSection,
+  zombies: zombieSection,
+  recovery: recoverySection,
+  batch: batchSection,
+};
 
 async function randomSection(options: SectionOptions): Promise<Section> {
   const { kills, workers, seed } = options;
@@ -63,15 +70,14 @@ async function randomSection(options: SectionOptions): Promise<Section> {
 async function failpointSection(options: SectionOptions): Promise<Section> {
   const findings: Finding[] = [];
   const problems: string[] = [];
-  for (const failpoint of failpoints) {
-    for (const nth of passes) {
-      const at = { failpoint, nth, seed: options.seed };
-      const result = await inScene(options, (scene) => killAtFailpoint(scene, at));
-      findings.push(...result.findings);
-      problems.push(...result.errors);
-      if (!result.isHit) problems.push(`no process passed ${failpoint} ${nth} times`);
-    }
-  }
+  const cases = failpoints.flatMap((failpoint) => passes.map((nth) => ({ failpoint, nth })));
+  await inGroups(cases, scenesAtOnce, async ({ failpoint, nth }) => {
+    const at = { failpoint, nth, seed: options.seed };
+    const result = await inScene(options, (scene) => killAtFailpoint(scene, at));
+    findings.push(...result.findings);
+    problems.push(...result.errors);
+    if (!result.isHit) problems.push(`no process passed ${failpoint} ${nth} times`);
+  });
   const remark = `${failpoints.length} points, each at pass ${passes.join(', ')}`;
   return { name: `every failpoint ${on(options)}`, findings, problems, remark };
 }
@@ -106,12 +112,12 @@ async function batchSection(options: SectionOptions): Promise<Section> {
   const random = await inScene(options, (scene) => killBatchWorkers({ ...scene, kills, seed }));
   const findings = [...random.findings];
   const problems = [...random.errors];
-  for (const failpoint of batchFailpoints) {
+  await inGroups(batchFailpoints, scenesAtOnce, async (failpoint) => {
     const result = await inScene(options, (scene) => killBatchWorkerAt(scene, { failpoint, seed }));
     findings.push(...result.findings);
     problems.push(...result.errors);
     if (!result.isHit) problems.push(`no process passed ${failpoint}`);
-  }
+  });
   const { documents, tasks, batches, charged } = random;
   const work = `${documents} documents and ${tasks} tasks in ${batches} batches`;
   const remark = `${work}, ${charged} requests charged; ${batchFailpoints.length} failpoints`;

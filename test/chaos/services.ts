@@ -90,8 +90,9 @@ class Load {
     while (!this.#isStopped || jobs.length === 0) {
       const names = Array.from({ length: this.#options.documents }, (_, index) => index);
       const urls = names.map((index) => this.#pages.url(`${corpus}-${jobs.length}-${index}`));
-      // A dead orchestrator accepts nothing; only acknowledged jobs are counted.
-      const id = await until(() => submit(this.#services, { corpus, urls }), {
+      // An orchestrator that dies may have accepted the job without telling.
+      const key = `${corpus}-${jobs.length}`;
+      const id = await until(() => submit(this.#services, { corpus, urls, key }), {
         what: 'a job to be accepted',
         intervalMs: 100,
       });

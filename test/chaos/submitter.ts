@@ -70,7 +70,8 @@ process.once('SIGTERM', () => {
 const jobsMax = Number(values.jobs ?? Number.POSITIVE_INFINITY);
 for (let job = 0; job < jobsMax && !isStopping; job++) {
   await submitOne(engine.commands);
-  while (!isStopping && (await countOpen(database)) > openItemsMax) await pause(5);
+  // Before a number of jobs, perhaps no worker runs that makes the open items fewer.
+  while (!values.jobs && !isStopping && (await countOpen(database)) > openItemsMax) await pause(5);
   await pause(chance.next() * 6);
 }
 report({ kind: 'finished' });

@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
   {
     name: 'an input is cut',
     faults: ['lost'],
-    spoil: ["UPDATE inputs SET body = 'cut' WHERE item_id = 2"],
+    spoil: ["UPDATE inputs SET body = 'cut', packed = NULL WHERE item_id = 2"],
   },
   {
     name: 'a document is absent',

@@ -1,4 +1,5 @@
 import type { Database } from '../../src/store/driver/database.ts';
+import { type PackedText, unpackText } from '../../src/store/driver/packing.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { countWithoutCause } from '../../src/store/item/items.ts';
 import { judgeDocuments } from './document-verdict.ts';
@@ -48,8 +49,9 @@ export function acceptedOf(entries: readonly Entry[]): Accepted[] {
   return entries.filter((entry) => entry.kind === 'accepted');
 }
 
-const itemsOfJob = sql<{ id: number; step: string; body: string | null }>`
-  SELECT items.id, items.step, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
+const itemsOfJob = sql<{ id: number; step: string; kind: string | null } & PackedText>`
+  SELECT items.id, items.step, inputs.kind, inputs.body, inputs.packed
+  FROM jobs JOIN items ON items.job_id = jobs.id
   LEFT JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
 
 /** Everything that was acknowledged is stored, with its original bytes. */
@@ -61,8 +63,8 @@ async function judgeJobs({ database, entries }: Evidence): Promise<Finding[]> {
       const row = rows.find(({ id }) => id === itemIds[index]);
       const kind = kindOf(content.source);
       // The input of a done item is removed once its document is replaced.
-      const isForgotten = row?.step === 'done' && row.body === null;
-      const isKept = isForgotten || row?.body === textOf(content);
+      const isForgotten = row?.step === 'done' && row.kind === null;
+      const isKept = isForgotten || (row && unpackText(row) === textOf(content));
       const isWhole = kind === 'file' || kind === 'blank' || isKept;
       if (row && isWhole) return;
       const missing = row ? 'the text' : 'the item';
@@ -130,7 +132,7 @@ const twiceCompleted = sql<{ item_id: number; step: string; count: number }>`
 const twiceSubmitted = sql<{ source: string; count: number }>`
   SELECT MIN(items.source) AS source, COUNT(*) AS count FROM inputs
   JOIN items ON items.id = inputs.item_id WHERE items.source <> '${blankSource}'
-  GROUP BY inputs.body HAVING COUNT(*) > 1`;
+  GROUP BY inputs.body, inputs.packed HAVING COUNT(*) > 1`;
 const sequence = sql<{ value: number; count: number; last: number }>`
   SELECT value, (SELECT COUNT(*) FROM events) AS count, (SELECT MAX(seq) FROM events) AS last
   FROM sequence WHERE name = 'events'`;

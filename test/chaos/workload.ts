@@ -3,6 +3,7 @@
  * numbers alone, and every paragraph carries both in one word: everything the store shows can be
  * checked against the submitter's own list.
  */
+import { createHash } from 'node:crypto';
 import { limits } from '../../src/kernel/limits/limits.ts';
 
 export const caller = 'chaos';
@@ -61,7 +62,16 @@ export function textOf(content: SourceVersion): string {
 /** The content of a file: most end in so much whitespace that their bytes are a blob. */
 export function fileOf(content: SourceVersion): string {
   const isLarge = content.source % 16 !== 7;
-  return textOf(content) + (isLarge ? '\n'.repeat(limits.document.rowBytesMax) : '');
+  return textOf(content) + (isLarge ? noise : '');
+}
+
+/** Whitespace in so little order that it is too much for a row even when packed. */
+const noise = noiseOf(limits.document.rowBytesMax);
+
+function noiseOf(packedBytes: number): string {
+  // One of three characters packs to more than a fifth of a byte.
+  const bytes = createHash('shake256', { outputLength: 5 * packedBytes }).digest();
+  return Array.from(bytes, (byte) => ' \t\n'[byte % 3]).join('');
 }
 
 /** The bytes of a file that comes with a version. */

@@ -75,8 +75,13 @@ async function dieBeforeCommit(bench: Bench): Promise<void> {
   };
   const write: typeof database.write = (work) =>
     isDead ? new Promise(() => undefined) : database.write(work);
-  void submitDue({ ...options, world: dying, database: { ...database, write } }, signal);
-  await death.opened;
+  const submitted = submitDue(
+    { ...options, world: dying, database: { ...database, write } },
+    signal,
+  );
+  // A dead process writes nothing, so its submission does not end.
+  const survived = submitted.then(() => assert.fail('the provider refused the submission'));
+  await Promise.race([death.opened, survived]);
 }
 
 const temporary: Readonly<Record<string, Reply>> = {

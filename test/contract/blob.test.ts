@@ -8,6 +8,7 @@ import { openBlobBucket } from '../../src/blob/s3.ts';
 import { blobConformance } from '../../src/testing/index.ts';
 import { bucket, credentials, type S3Server, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { openRealBucket, realBucket } from './blob/real-bucket.ts';
 
 const prefix = 'pawl/blobs';
 const folderOf = (key: string): string => `${key.slice(0, 2)}/${key}`;
@@ -36,6 +37,8 @@ blobConformance('a bucket', async (t) => {
     },
   };
 });
+
+if (realBucket !== undefined) blobConformance('a real bucket', (t) => openRealBucket(t));
 
 describe('a bucket', () => {
   async function setup(t: TestContext, more = {}) {

@@ -15,6 +15,7 @@ import { findBrowser } from '../../src/pipeline/fetch/browser/launch.ts';
 import type { Rendered, RenderRequest } from '../../src/pipeline/fetch/browser/render.ts';
 import { httpFetcher } from '../../src/pipeline/fetch/http/http.ts';
 import { hangSignal } from '../support/patience.ts';
+import { isAlive } from '../support/process-state.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, type Respond, serveWeb } from '../support/web-server.ts';
 
@@ -53,8 +54,11 @@ const page = (script: string): string =>
   `<!doctype html><body><div id="app"></div><script>${script}</script></body>`;
 const write = (value: string): string => `app.textContent += ${value}`;
 
-/** Slower time, so that a busy machine exceeds no limit of the browser. */
-function unhurried(): World {
+/**
+ * Slower time, so that a busy machine exceeds no limit of the browser. `patience` is for pages that
+ * go on after a response: on such a machine they may be silent for longer than a page that is done.
+ */
+function unhurried({ patience = 1 } = {}): World {
   const world = realWorld();
   const startedAt = world.now();
   const slowness = 20;
@@ -62,22 +66,16 @@ function unhurried(): World {
   return {
     ...world,
     now: () => startedAt + (world.now() - startedAt) / slowness,
-    setTimer: (run, ms) => world.setTimer(run, isLimit(ms) ? slowness * ms : ms),
+    setTimer: (run, ms) => world.setTimer(run, (isLimit(ms) ? slowness : patience) * ms),
   };
 }
+
+const patient = (): World => unhurried({ patience: 4 });
 
 /** Faster time for a test that would only wait. */
 function hastily(quick: Readonly<Record<number, number>>): World {
   const world = realWorld();
   return { ...world, setTimer: (run, ms) => world.setTimer(run, quick[ms] ?? ms) };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false; // There is no such process.
-  }
 }
 
 describe('a page in a browser', () => {
@@ -86,7 +84,7 @@ describe('a page in a browser', () => {
       '/app.js': `fetch('/text.json').then((r) => r.json()).then((j) => { ${write('j.text')} })`,
       '/text.json': '{ "text": "the quince is ripe" }',
     });
-    const { show, site } = await setup(t, { respond });
+    const { show, site } = await setup(t, { respond, world: patient() });
     const { html, requests, refused } = await show(
       '<body><div id="app"></div><script type="module" src="/app.js"></script>',
     );
@@ -96,7 +94,8 @@ describe('a page in a browser', () => {
   });
 
   test('reports where its scripts navigated', async (t) => {
-    const { show, site } = await setup(t, { respond: pagesOf({ '/b': '<p>second page' }) });
+    const respond = pagesOf({ '/b': '<p>second page' });
+    const { show, site } = await setup(t, { respond, world: patient() });
     const moved = await show(page(`location.href = '/b'`));
     assert.equal(moved.url.href, `${site.origin}/b`);
     assert.match(moved.html, /second page/);
@@ -105,7 +104,7 @@ describe('a page in a browser', () => {
   });
 
   test('that leads to a private address is refused for that, and is not a crash', async (t) => {
-    const { show } = await setup(t);
+    const { show } = await setup(t, { world: patient() });
     const refused = show(page(`location.href = 'http://10.0.0.1/secret'`));
     await assert.rejects(refused, { code: 'private_address' });
   });
@@ -116,7 +115,7 @@ describe('a page in a browser', () => {
       if (request.url === '/open') response.setHeader('Access-Control-Allow-Origin', origin);
       response.end('from afar');
     });
-    const world = realWorld();
+    const world = patient();
     const allowed = allowedHosts([other.host]);
     const executable = findBrowser('auto') ?? '';
     const fetcher = httpFetcher({ world, allowed });
@@ -137,7 +136,7 @@ describe('a page in a browser', () => {
   });
 
   test('requests readable content, and nothing else', async (t) => {
-    const { show, site } = await setup(t);
+    const { show, site } = await setup(t, { world: patient() });
     const { requests, refused } = await show(`<body>
       <img src="/a.png"><video src="/b.mp4"></video><iframe src="/c"></iframe>
       <link rel="prefetch" href="/d"><link rel="icon" href="/e.ico">
@@ -179,7 +178,7 @@ describe('a page in a browser', () => {
       response.on('drain', more);
       more();
     };
-    const { show } = await setup(t, { respond });
+    const { show } = await setup(t, { respond, world: patient() });
     const { html, refused, bytes } = await show(
       page(`fetch('/').then((r) => r.text()).catch(() => { ${write('"too much"')} })`),
     );
@@ -208,7 +207,6 @@ const waysOut = (tcp: number, udp: number): string => {
     <img src="http://${place}/"><iframe src="http://${place}/"></iframe>
     <link rel="preconnect" href="http://${place}"><link rel="dns-prefetch" href="//${place}">
     <link rel="prefetch" href="http://${place}/"><link rel="stylesheet" href="http://${place}/">
-    <meta http-equiv="refresh" content="2;url=http://${place}/">
     <form id="form" method="post" action="http://${place}/" target="frame"></form>
     <iframe name="frame"></iframe><object data="http://${place}/"></object>
     <script src="http://localhost:${tcp}/"></script>
@@ -257,13 +255,18 @@ describe('a hostile page', () => {
     await Promise.all([once(tcp, 'listening'), once(udp, 'listening')]);
     t.after(() => void tcp.close());
     t.after(() => void udp.close());
-    const { show } = await setup(t);
-    const html = waysOut((tcp.address() as AddressInfo).port, udp.address().port);
+    const { show } = await setup(t, { world: patient() });
+    const { port } = tcp.address() as AddressInfo;
+    const html = waysOut(port, udp.address().port);
     // Some of the ways are open only to a page that came over TLS.
     for (const url of ['http://a.example/', 'https://a.example/']) {
       const shown = await show(html, { url: new URL(url) });
       assert.ok(shown.refused > 5, `${shown.refused} of ${shown.requests}`);
     }
+    // It leads the page itself away, and so ends the visit.
+    const refresh = `<meta http-equiv="refresh" content="0;url=http://127.0.0.1:${port}/">`;
+    const left = show(refresh, { url: new URL('http://a.example/') });
+    await assert.rejects(left, { code: 'private_address' });
     assert.deepEqual(reached, []);
   });
 

@@ -22,6 +22,9 @@ import { historyTests } from './engine/history.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
 import { outcomeTests } from './engine/outcome.ts';
+import { packingTests } from './engine/packing.ts';
+import { rechunkTests } from './engine/rechunk.ts';
+import { rechunkRaceTests } from './engine/rechunk-races.ts';
 import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { placeTests } from './engine/slots.ts';
@@ -54,7 +57,10 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'budgets in the batch lane': cheapBudgetTests,
   completions: completionTests,
   history: historyTests,
+  packing: packingTests,
   're-embedding': reembedTests,
+  're-chunking': rechunkTests,
+  're-chunking beside other work': rechunkRaceTests,
   relay: relayTests,
   callers: callerTests,
 };

@@ -23,7 +23,7 @@ import {
   listPointModels,
 } from '../../src/store/search/pgvector-rows.ts';
 import { openRunner } from '../e2e/pawl-process.ts';
-import { type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
+import { hasPgvector, type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
@@ -113,7 +113,7 @@ const skip = whyNoPgvector() ?? false;
 
 describe('pgvector', () => {
   before(async () => {
-    postgres = await startPostgres({ durable: false });
+    postgres = await startPostgres({ durable: false, pgvector: true });
   });
   after(() => postgres.stop());
 
@@ -133,18 +133,6 @@ describe('pgvector', () => {
     assert.equal(finding?.verdict, 'warn');
     assert.match(finding?.found ?? '', /may not install it/);
     assert.match(finding?.advice ?? '', /CREATE EXTENSION vector/);
-  });
-
-  const whyNot = skip === false && 'this Postgres has pgvector';
-  test('is not used if the server has none', { skip: whyNot }, async (t) => {
-    const url = await postgres.createDatabase();
-    const pawl = await openStore(t, url);
-    assert.equal(sessionOf(pawl).pgvector?.isUsed, false);
-    await (await pawl.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
-    assert.equal((await pawl.search(corpus, 'walrus', { mode: 'vector' })).length, 1);
-    const finding = await askDoctor(t, url);
-    assert.equal(finding?.verdict, 'ok');
-    assert.match(finding?.found ?? '', /not on this server: vectors are searched in memory/);
   });
 
   test('is prepared once by processes that start at the same time', { skip }, async (t) => {
@@ -342,3 +330,23 @@ async function planOf(
   await new PointReader(explaining).listNearly(near);
   return lines.join('\n');
 }
+
+const whyNot = hasPgvector() && 'the Postgres of this system has pgvector';
+
+describe('a Postgres without pgvector', { skip: whyNot }, () => {
+  before(async () => {
+    postgres = await startPostgres({ durable: false });
+  });
+  after(() => postgres.stop());
+
+  test('is not used if the server has none', async (t) => {
+    const url = await postgres.createDatabase();
+    const pawl = await openStore(t, url);
+    assert.equal(sessionOf(pawl).pgvector?.isUsed, false);
+    await (await pawl.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
+    assert.equal((await pawl.search(corpus, 'walrus', { mode: 'vector' })).length, 1);
+    const finding = await askDoctor(t, url);
+    assert.equal(finding?.verdict, 'ok');
+    assert.match(finding?.found ?? '', /not on this server: vectors are searched in memory/);
+  });
+});

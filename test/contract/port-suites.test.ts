@@ -19,7 +19,7 @@ import {
   sinkConformance,
   stepConformance,
 } from '../../src/testing/index.ts';
-import { QdrantServer } from '../support/qdrant/qdrant-server.ts';
+import { openQdrantPlace, pointsOf } from '../support/qdrant/qdrant-place.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 embedderConformance('of Pawl', (): EmbedderPort => {
@@ -88,13 +88,13 @@ stepConformance('that keeps the first sentence', () => {
 });
 
 sinkConformance('Qdrant', async (t): Promise<SinkCase> => {
-  const server = await new QdrantServer().start(t);
-  const sink = openQdrant({ url: server.url, prefix: 'suite', world: realWorld() });
+  const place = await openQdrantPlace(t);
+  const sink = openQdrant({ ...place, world: realWorld() });
   t.after(() => sink.close());
-  const held = async (): Promise<number[]> =>
-    [...server.collections.values()].flatMap(({ points }) =>
-      [...points.values()].map(({ payload }) => Number(payload.generation)),
-    );
+  const held = async (): Promise<number[]> => {
+    const points = await pointsOf(place);
+    return points.map(({ payload }) => Number(payload.generation));
+  };
   return { sink, held };
 });
 

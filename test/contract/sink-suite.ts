@@ -139,6 +139,7 @@ const tests: readonly SinkTest[] = [
       let newest = 0;
       while (isWriting) {
         const seen = await bench.seen();
+        if (seen.length === 0 && bench.case.mayMiss) continue;
         assert.equal(seen.length, 1, `seen: ${seen.join()}`);
         const generation = Number(seen[0]?.slice(1));
         assert.ok(generation >= newest, `${generation} after ${newest}`);

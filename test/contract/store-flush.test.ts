@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realWorld } from '../../src/app/world.ts';
+import { open as openPawl } from '../../src/index.ts';
 import { toFailure } from '../../src/kernel/failure/failure.ts';
+import { staticEmbedder } from '../../src/provider/embedding/static-embedder.ts';
+import { Searcher } from '../../src/search/search.ts';
+import type { Database } from '../../src/store/driver/database.ts';
 import { openSqlite } from '../../src/store/driver/sqlite.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
@@ -38,6 +42,30 @@ after(async () => {
   removeDirectory(directory);
 });
 
+function isRefused(thrown: unknown): boolean {
+  return toFailure(thrown).code === 'storage_failed';
+}
+
+/** The same database, which tells when somebody waits for the disk. */
+function watchFlushed(inner: Database, tell: () => void): Database {
+  return {
+    dialect: inner.dialect,
+    commitsMax: inner.commitsMax,
+    run: (statement, parameters) => inner.run(statement, parameters),
+    write: (work) => inner.write(work),
+    now: () => inner.now(),
+    measureClock: () => inner.measureClock(),
+    close: () => inner.close(),
+    get early() {
+      return watchFlushed(inner.early, tell);
+    },
+    flushed: () => {
+      tell();
+      return inner.flushed();
+    },
+  };
+}
+
 /** The disk accepts nothing until released. */
 function holdDisk(): { readonly asked: Promise<void>; readonly letGo: () => void } {
   const asked = Promise.withResolvers<void>();
@@ -67,6 +95,65 @@ test('neither writers nor readers see a write before the disk has it', async () 
   assert.deepEqual(await reading, ['first']);
 });
 
+test('early reads see a write before the disk has it, `flushed` waits for it', async () => {
+  const { asked, letGo } = holdDisk();
+  const writing = write('early');
+  await asked;
+  const rows = await database.early.run(list);
+  assert.equal(rows.at(-1)?.text, 'early');
+  const flushed = database.flushed();
+  assert.equal(await isSettled(flushed), false);
+  letGo();
+  await Promise.all([writing, flushed]);
+});
+
+test('a search waits for the disk once, and shows nothing before', async () => {
+  const data = join(directory, 'searched');
+  const pawl = await openPawl({ data });
+  await (await pawl.ingest([{ id: 'one', text: 'The heron waits.' }], { corpus: 'a' })).wait();
+  await pawl.close();
+  const store = openSqlite({ path: join(data, 'pawl.db'), world: realWorld() });
+  await store.write((transaction) => transaction.run(create));
+  const hasRead = Promise.withResolvers<void>();
+  const watched = watchFlushed(store, hasRead.resolve);
+  const searcher = new Searcher({ database: watched, embedder: staticEmbedder() });
+  const note = (text: string) => store.write((transaction) => transaction.run(insert, { text }));
+
+  const first = holdDisk();
+  const writing = note('first');
+  await first.asked;
+  const searching = searcher.search({ caller: 'local', corpus: 'a', query: 'heron' });
+  await Promise.race([hasRead.promise, searching]);
+  assert.equal(await isSettled(searching), false);
+
+  // A later write is none of the search's business.
+  const second = holdDisk();
+  const writingMore = note('second');
+  first.letGo();
+  await Promise.all([writing, second.asked]);
+  assert.deepEqual(
+    (await searching).map(({ text }) => text),
+    ['The heron waits.'],
+  );
+  second.letGo();
+  await writingMore;
+  await store.close();
+});
+
+test('what the disk has refused is not shown', async () => {
+  const path = join(directory, 'refusing.db');
+  const refusing = openSqlite({ path, world: realWorld() });
+  await refusing.write((transaction) => transaction.run(create));
+  prototype.datasync = async () => {
+    throw new Error('it said EIO');
+  };
+  const writing = refusing.write((transaction) => transaction.run(insert, { text: 'lost?' }));
+  await assert.rejects(writing);
+  await assert.rejects(refusing.flushed(), isRefused);
+  await assert.rejects(refusing.run(list), isRefused);
+  await refusing.close();
+});
+
 test('writes that arrive while the disk is busy share the next flush', async () => {
   const { asked, letGo } = holdDisk();
   const writing = [write('second')];
@@ -81,7 +168,7 @@ test('writes that arrive while the disk is busy share the next flush', async () 
   letGo();
   await Promise.all(writing);
   assert.equal(flushes, 1);
-  assert.deepEqual(await texts(), ['first', 'second', 'third', 'fourth', 'fifth']);
+  assert.deepEqual(await texts(), ['first', 'early', 'second', 'third', 'fourth', 'fifth']);
 });
 
 test('a failed flush is the last one until the store is opened again', async () => {
@@ -93,7 +180,6 @@ test('a failed flush is the last one until the store is opened again', async () 
     throw error;
   };
   const store = (text: string) => failing.write((transaction) => transaction.run(insert, { text }));
-  const isRefused = (thrown: unknown) => toFailure(thrown).code === 'storage_failed';
   await assert.rejects(store('lost?'), isRefused);
   prototype.datasync = flush;
   await assert.rejects(store('too early'), isRefused);

@@ -72,6 +72,7 @@ describe('Postgres between sessions', () => {
       database.write(async (transaction) => {
         runs++;
         await transaction.run(rename, { name: names[0] ?? '' });
+        await transaction.sent();
         latches[own]?.open();
         await latches[1 - own]?.opened;
         await transaction.run(rename, { name: names[1] ?? '' });
@@ -96,6 +97,7 @@ describe('Postgres between sessions', () => {
         epoch = epoch + 1`);
       const turn = sql`INSERT INTO turns (rank, item_id) VALUES (:rank, :id)`;
       await transaction.run(turn, { rank: row.rank, id: row.id });
+      await transaction.sent();
       handed.open();
       await mayCommit.opened;
     });

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { isAlive } from '../support/process-state.ts';
 import { answersPing, startRedis } from '../support/redis.ts';
 import { withFreePort } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { until } from '../support/wait.ts';
+import { until, untilEqual } from '../support/wait.ts';
 
 describe('Postgres for tests', () => {
   test('two run at once, on their own ports, and are gone after stop', async () => {
@@ -20,7 +21,7 @@ describe('Postgres for tests', () => {
     assert.equal(await ask(first.url, 'SHOW fsync'), 'off');
     assert.equal(await ask(second.url, 'SHOW fsync'), 'on');
     await Promise.all(servers.map((server) => server.stop()));
-    assert.ok(servers.every((server) => !isAlive(server.pid)));
+    assert.ok(servers.every((server) => !isLiving(server.pid)));
     await assert.rejects(ask(first.url, 'SELECT 1'), /ECONNREFUSED/);
   });
 
@@ -62,7 +63,7 @@ describe('Redis for tests', () => {
     assert.notEqual(first.port, second.port);
     assert.ok((await answersPing(first.port)) && (await answersPing(second.port)));
     await Promise.all(servers.map((server) => server.stop()));
-    assert.ok(servers.every((server) => !isAlive(server.pid)));
+    assert.ok(servers.every((server) => !isLiving(server.pid)));
     await assert.rejects(answersPing(first.port), /ECONNREFUSED/);
   });
 
@@ -109,9 +110,9 @@ test('a server dies with a test process that is killed', async (t) => {
   });
   const [line] = await once(parent.stdout, 'data');
   const pid = Number(line);
-  assert.ok(isAlive(pid));
+  assert.ok(isLiving(pid));
   parent.kill('SIGKILL');
-  await until(() => !isAlive(pid), { what: 'Redis to end with its parent' });
+  await until(() => !isLiving(pid), { what: 'Redis to end with its parent' });
 });
 
 test('a temporary directory is removed after its test', async (t) => {
@@ -132,6 +133,12 @@ test('a timeout says what was awaited, for how long, and why', async () => {
   });
 });
 
+test('a wait for a value ends with it', async () => {
+  let count = 0;
+  await untilEqual(async () => [count++], [3]);
+  assert.equal(count, 4);
+});
+
 /** The first column of the first row. */
 async function ask(url: string, text: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: url });
@@ -144,13 +151,8 @@ async function ask(url: string, text: string): Promise<unknown> {
   }
 }
 
-/** A zombie process is not alive. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (process.platform !== 'linux') return true;
+/** A zombie has ended. */
+function isLiving(pid: number): boolean {
+  if (!isAlive(pid) || process.platform !== 'linux') return isAlive(pid);
   return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

@@ -56,9 +56,16 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ batchProviders: orchestrator, batchPollSeconds: orchestrator },
   ...{ blobUrl: outside, blobEndpoint: outside, blobRegion: outside },
   ...{ blobKeyId: outside, blobSecret: outside, blobSession: outside },
+  // A service with keys follows no buckets.
+  ...{ bucketKeyId: nobody, bucketSecret: nobody, bucketSession: nobody, bucketRegion: nobody },
   ...{ embedder: modelled, embedderUrl: modelled, embedderKey: modelled },
   ...{ embedderPrice: modelled, embedderRequests: modelled, embedderTokens: modelled },
   ...{ extractor: modelled, extractorUrl: modelled, extractorKey: modelled },
+  ...{ reranker: orchestrator, rerankerUrl: orchestrator, rerankerKey: orchestrator },
+  ...{ rerankerPrice: orchestrator, rerankerTop: orchestrator, rerankerRequests: orchestrator },
+  ...{ answerer: orchestrator, answererUrl: orchestrator, answererKey: orchestrator },
+  ...{ answererPrice: orchestrator, answererRequests: orchestrator },
+  answererTokens: orchestrator,
   ...{ extractorPrice: modelled, extractorRequests: modelled, extractorTokens: modelled },
 };
 
@@ -287,7 +294,7 @@ describe('the settings of the roles', () => {
 
 /** A valid value for each field that has to be filled in. */
 function sampleOf(name: string): string {
-  if (/WORKERS$|_RATE_[CF]|_DEPTH_MAX$|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
+  if (/WORKERS$|_RATE_[CF]|_DEPTH_MAX$|_REQUESTS$|_TOKENS$|_SECONDS$|_TOP$/.test(name)) return '20';
   const others: Readonly<Record<string, string>> = {
     PAWL_ALLOW_HOSTS: 'wiki.corp:80',
     PAWL_PACE: 'docs.corp=8/100',
@@ -297,6 +304,10 @@ function sampleOf(name: string): string {
     PAWL_RENDER: 'always',
     PAWL_EMBEDDER_PRICE: '2',
     PAWL_EXTRACTOR_PRICE: '15/60',
+    PAWL_ANSWERER: 'openai:m',
+    PAWL_ANSWERER_PRICE: '15/60',
+    PAWL_RERANKER: 'tei:m',
+    PAWL_RERANKER_PRICE: '2',
     PAWL_QDRANT_PREFIX: 'pawl-two',
     PAWL_NEO4J_URL: 'bolt://neo4j:7687',
     PAWL_BLOB_URL: 's3://bucket/prefix',

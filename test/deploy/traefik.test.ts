@@ -68,7 +68,7 @@ describe('compose.traefik.yaml', () => {
     ...['/jobs/some-id/stream', '/stream', '/staging', '/attempt', '/batch/tasks', '/inbox'],
     ...['/inbox/retry', '/inbox/discard', '/corpora', '/corpora/a/reembed', '/corpora/a/budget'],
     ...['/search', '/scrape', '/chunk', '/embed', '/enqueue', '/enqueue/', '/enqueue/some-id'],
-    ...['/metrics', '/METRICS'],
+    ...['/metrics', '/METRICS', '/callbacks', '/callbacks/', '/corpora/callbacks'],
     ...['/jobs/some-id/complete', '/jobs/some-id/begin', '/jobs/a/b/heartbeat/', '/healthz'],
   ];
 

@@ -41,10 +41,10 @@ describe('the workflows', () => {
 
   test('install the package on each supported line of Node', () => {
     const { package: packageJob } = read('.github/workflows/test.yaml').jobs;
-    const oldest = Number(/^>=(\d+)\./.exec(engines.node)?.[1]);
     const { dependencies } = JSON.parse(readRoot('scripts/node/package.json'));
-    const pinned = Number(dependencies.node.split('.')[0]);
-    const tested = packageJob?.strategy?.matrix.node.map(Number);
-    assert.deepEqual(tested, [...new Set([oldest, pinned])]);
+    const [, oldest = '', newest = ''] = /^\^(\d+\.\d+) \|\| >=(\d+)$/.exec(engines.node) ?? [];
+    assert.equal(newest, dependencies.node.split('.')[0]);
+    const [line = ''] = oldest.split('.');
+    assert.deepEqual(packageJob?.strategy?.matrix.node, [oldest, line, `${newest}.0`, newest]);
   });
 });

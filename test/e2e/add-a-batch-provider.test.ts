@@ -1,37 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { summarizer } from '../../examples/own-batch-provider.ts';
 import { Client } from '../../src/client/http.ts';
 import { open } from '../../src/index.ts';
-import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openRunner } from './pawl-process.ts';
-
-/** A provider that summarizes and completes at the first poll. */
-function summarizer(): BatchProvider {
-  const jobs = new Map<string, readonly string[]>();
-  return {
-    name: 'ACME',
-    taskTypes: ['summary'],
-    split: 'together',
-    merge: 'flat',
-    recognizedBy: 'token',
-    find: async ({ token }) => (jobs.has(token) ? token : undefined),
-    submit: async ({ token, sources }) => {
-      jobs.set(token, sources);
-      return token;
-    },
-    poll: async ({ externalId }) => ({
-      said: 'completed',
-      results: async function* () {
-        for (const source of jobs.get(externalId) ?? []) {
-          yield { id: source, isOk: true as const, value: { summary: `short: ${source}` } };
-        }
-      },
-    }),
-    cancel: async () => true,
-  };
-}
 
 test('a batch provider can be added from outside', async (t) => {
   const pawl = await open({

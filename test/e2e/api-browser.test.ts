@@ -10,6 +10,7 @@ import { build } from 'vite';
 import type { Client } from '../../src/client/http.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
+import { slowDown } from './slow-pages.ts';
 import { launchBrowser } from './web-browser.ts';
 
 const key = 'a-key-that-is-long-enough';
@@ -72,6 +73,7 @@ describe('the client in a page of another origin', () => {
     const browser = await launchBrowser();
     t.after(() => browser.close());
     const page = await browser.newPage();
+    await slowDown(page);
     const given = { url: `${service.address}/v1`, key };
     await page.goto(allowed);
     const used = await page.evaluate(useClient, given);

@@ -149,8 +149,22 @@ describe('hostile requests', () => {
       const { code } = (await response.json()) as { code: string };
       assert.deepEqual([response.status, code], [404, 'route_unknown'], path);
     }
-    const method = await fetch(`${address}/jobs`, { method: 'PUT' });
-    assert.equal(method.status, 404);
+  });
+
+  test('with a method that the path does not take are answered with 405', async (t) => {
+    const { service } = await openBench(t, { work: false });
+    const refused: readonly [method: string, path: string, allowed: string][] = [
+      ['PUT', '/jobs', 'POST, GET'],
+      ['PUT', '/v1/jobs', 'POST, GET'],
+      ['QUERY', '/v1/jobs/some/', 'GET'],
+      ['POST', '/v1/corpora/some%20name', 'GET, DELETE'],
+    ];
+    for (const [method, path, allowed] of refused) {
+      const response = await fetch(`${service.address}${path}`, { method });
+      const { code } = (await response.json()) as { code: string };
+      assert.deepEqual([response.status, code], [405, 'method_unknown'], path);
+      assert.deepEqual(response.headers.get('allow'), allowed);
+    }
   });
 
   test('keep a request id that is safe to log, and no other', async (t) => {
@@ -214,9 +228,14 @@ describe('secrets', () => {
     const { submit, ended, lines } = await openBench(t);
     const id = await submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
     await ended(id);
-    const moves = lines
-      .map((line) => JSON.parse(line))
-      .filter(({ job_id, msg }) => job_id === id && /^job_(?!s?ubmit)/.test(msg));
+    const readMoves = () =>
+      lines
+        .map((line) => JSON.parse(line))
+        .filter(({ job_id, msg }) => job_id === id && /^job_(?!s?ubmit)/.test(msg));
+    // A stream can end with the job before the same events have been logged.
+    const isLogged = () => readMoves().some(({ to }) => to === 'succeeded');
+    await until(isLogged, { what: 'the end of the job in the log' });
+    const moves = readMoves();
     assert.deepEqual(
       moves.map(({ from, to }) => [from, to]),
       [

@@ -39,6 +39,34 @@ describe('the corpus of a job', () => {
   });
 });
 
+describe('a field of an upload', () => {
+  const refused: readonly [field: string, text: string][] = [
+    ['priority', ''],
+    ['priority', ' '],
+    ['priority', '0x1'],
+    ['priority', 'high'],
+    ['priority', '1e999'],
+    ['budget_cents', ''],
+    ['max_wall_seconds', 'Infinity'],
+    ['force', 'yes'],
+    ['force', ''],
+  ];
+
+  test('with a wrong value is refused by name', async (t) => {
+    const { ask, service } = await openBench(t, { work: false });
+    for (const [field, value] of refused) {
+      const form = new FormData();
+      form.set(field, value);
+      form.set('file', new Blob([text]), 'a.txt');
+      const sent = await fetch(`${service.address}/jobs/upload`, { method: 'POST', body: form });
+      const { detail } = (await sent.json()) as { detail: string };
+      assert.equal(sent.status, 400, `${field}=${value}`);
+      assert.match(detail, new RegExp(`^${field} must be `));
+    }
+    assert.deepEqual((await ask('GET /jobs')).body.items, []);
+  });
+});
+
 describe('the list of jobs', () => {
   test('can be filtered by creation time', async (t) => {
     const { submit, ask } = await openBench(t, { work: false });

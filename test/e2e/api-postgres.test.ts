@@ -108,7 +108,7 @@ describe('the service on Postgres', () => {
     });
     assert.equal(why.body.verdict, 'searchable');
     const id = why.body.document?.document_id ?? '';
-    const parts = ['chunks', 'entities', 'items'] as const;
+    const parts = ['chunks', 'entities', 'items', 'outline'] as const;
     for (const name of parts.map((part) => `GET /documents/:id/${part}` as const)) {
       const { body } = await ask<{ items: unknown[] }>(name, { params: { id } });
       assert.ok(body.items.length > 0, name);

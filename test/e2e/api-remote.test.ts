@@ -67,7 +67,8 @@ describe('pawl with --url', () => {
     const own = await sessionOf(pawl).ask('GET /corpora/:name/entities', asking);
     assert.deepEqual(names.items, own.items.map(plain));
     assert.ok(names.items.length > 0);
-    const [{ document_id: id = '' } = {}] = (await remote.documents('a', {})).items;
+    const list = await remote.ask('GET /corpora/:name/documents', { params });
+    const [{ document_id: id = '' } = {}] = list.items;
     const { items: parts } = await remote.ask('GET /documents/:id/entities', { params: { id } });
     assert.ok((parts[0]?.places.length ?? 0) > 0);
     const entity = { params: { name: 'a', entity: names.items[0]?.name ?? '' } };

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
 import { manual } from '../../src/contract/manual/manual.ts';
-import type { Cause, Chunk, Document, Item, Why } from '../../src/contract/schema/schema.ts';
+import type {
+  Cause,
+  Chunk,
+  Document,
+  Item,
+  Section,
+  Why,
+} from '../../src/contract/schema/schema.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { sessionOf } from '../../src/library/internal.ts';
@@ -223,6 +230,10 @@ describe('corpora and documents', () => {
     const [id = ''] = ids;
     const chunks = await ask<List<Chunk>>('GET /documents/:id/chunks', { params: { id } });
     assert.match(chunks.body.items[0]?.text ?? '', /heron/);
+    const outline = await ask<List<Section>>('GET /documents/:id/outline', { params: { id } });
+    const [first] = chunks.body.items;
+    const { heading, chunk_id, page } = first ?? {};
+    assert.deepEqual(outline.body.items, [{ heading, chunk_id, page, ordinal: 0, chunks: 1 }]);
     const entities = await ask<List<{ name: string }>>('GET /documents/:id/entities', {
       params: { id },
     });
@@ -262,6 +273,12 @@ describe('GET /why', () => {
 });
 
 const someone = { caller: 'bob', hash: '0123456789abcdef' };
+
+/** Whether the address names something that belongs to a caller. */
+function needsOwner(name: RouteName): boolean {
+  const { isOpen }: Route = contract[name];
+  return name.includes(':') && !isOpen;
+}
 
 describe('callers', () => {
   /** Two keys are two callers; without a key, requests are refused. */
@@ -312,11 +329,12 @@ describe('callers', () => {
       documents: document,
       corpora: 'a',
       batch: String(task.task_id),
+      enqueue: id,
       callers: 'ann',
       sources: 'docs',
     };
     await followFolder(bench, 'ann');
-    const named = (Object.keys(contract) as RouteName[]).filter((name) => name.includes(':'));
+    const named = (Object.keys(contract) as RouteName[]).filter(needsOwner);
     assert.ok(named.length >= 14);
     for (const name of named) {
       const value = foreign[name.split('/')[1] ?? ''] ?? '';

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
 import { type Manual, manual } from '../../src/contract/manual/manual.ts';
+import { until } from '../support/wait.ts';
 import { type Asking, openBench } from './api-client.ts';
 
 describe('the service', () => {
@@ -13,7 +14,15 @@ describe('the service', () => {
     await bench.ended(await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }));
     assert.deepEqual((await bench.ask('GET /healthz')).body, { status: 'ok' });
     assert.equal((await bench.ask('GET /readyz')).body.ready, true);
-    const metrics = (await bench.ask<string>('GET /metrics')).body;
+    // A stream can end with the job before the same events have been counted.
+    const isCounted = (text: string) => text.includes('job_duration_seconds_count 1');
+    const metrics = await until(
+      async () => {
+        const { body } = await bench.ask<string>('GET /metrics');
+        return isCounted(body) ? body : undefined;
+      },
+      { what: 'the end of the job to be counted' },
+    );
     for (const line of [
       'jobs_inflight{type="ingest"} 0',
       'job_duration_seconds_count 1',

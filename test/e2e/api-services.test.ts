@@ -62,7 +62,7 @@ describe('the synchronous services', () => {
 
   test('a timeout is a 504 that names the queue, and other requests are answered', async (t) => {
     const host = await openSilence(t);
-    const syncMs = { scraping: 300, chunking: 500, embedding: 300 };
+    const syncMs = { scraping: 300, chunking: 100, embedding: 300 };
     const { ask } = await openBench(t, { allowHosts: [host], syncMs });
     const slow = await ask('POST /scrape', { body: { url: `http://${host}/slow` } });
     assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
@@ -70,7 +70,7 @@ describe('the synchronous services', () => {
     const text = 'Words and words without an end. '.repeat(300_000);
     const long = await ask('POST /chunk', { body: { text } });
     assert.deepEqual([long.status, long.body.code], [504, 'timeout_soft']);
-    // Half a second may be too short on a busy machine, but not every time.
+    // A tenth of a second may be too short on a busy machine, but not every time.
     const short = () => ask('POST /chunk', { body: { text: 'Words.' } });
     await until(async () => (await short()).status === 200, { what: 'chunks of a short text' });
   });
@@ -256,6 +256,35 @@ describe('callbacks', () => {
       body: text,
     });
     assert.deepEqual([right.status, await right.json()], [200, { status: 'already_advanced' }]);
+  });
+
+  test('several travel in one signed request, and each has its own response', async (t) => {
+    const { ask, id, service } = await open(t);
+    const beat = { handoff: 'a-token', epoch: 1 };
+    const calls = [
+      { job_id: id, complete: { ...done, ...beat } },
+      { job_id: 'nobody', heartbeat: beat },
+      { job_id: id, heartbeat: beat },
+      { job_id: id },
+    ];
+    const unsigned = await ask('POST /callbacks', { body: { calls }, headers: internal });
+    assert.deepEqual([unsigned.status, unsigned.body.code], [403, 'forbidden']);
+    const text = JSON.stringify({ calls });
+    const signed = { method: 'POST', path: '/callbacks', body: text };
+    const response = await fetch(`${service.address}/callbacks`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...signedHeaders(internalKey, signed, Date.now()),
+      },
+      body: text,
+    });
+    assert.equal(response.status, 200);
+    const { replies } = (await response.json()) as { replies: Record<string, unknown>[] };
+    const codes = replies.map(({ error }) => (error as { code?: string } | undefined)?.code);
+    assert.deepEqual(codes, [undefined, 'job_unknown', undefined, 'bad_request']);
+    assert.deepEqual(replies[0], { complete: { status: 'already_advanced' } });
+    assert.deepEqual(replies[2], { heartbeat: { status: 'gone' } });
   });
 
   test('an invalid body is a 400, and one that is too large a 413', async (t) => {

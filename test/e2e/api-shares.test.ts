@@ -93,6 +93,8 @@ describe('a shared corpus', () => {
     const params = { id: document?.document_id ?? '' };
     assert.equal((await as('bob', 'GET /documents/:id', { params })).status, 200);
     assert.equal((await as('bob', 'DELETE /documents/:id', { params })).status, 403);
+    const many = { params: { name: full }, body: { document_ids: [params.id] } };
+    assert.equal((await as('bob', 'POST /corpora/:name/documents/delete', many)).status, 403);
     for (const route of ['DELETE /corpora/:name', 'GET /corpora/:name/shares'] as const) {
       assert.equal((await as('bob', route, { params: { name: full } })).status, 403, route);
     }
@@ -122,9 +124,11 @@ describe('a shared corpus', () => {
     await ingest('ann', 'notes', [{ ...toad, text: 'A common toad sits under a log.' }]);
     const after = await as('ann', 'GET /corpora/:name/documents', { params: { name: 'notes' } });
     assert.equal(after.body.items.length, 2);
-    for (const { document_id: id } of documents) {
-      assert.equal((await as('bob', 'DELETE /documents/:id', { params: { id } })).status, 200);
-    }
+    const [id = '', ...rest] = documents.map(({ document_id }) => document_id);
+    assert.equal((await as('bob', 'DELETE /documents/:id', { params: { id } })).status, 200);
+    const many = { params: { name: full }, body: { document_ids: rest } };
+    const deleted = await as('bob', 'POST /corpora/:name/documents/delete', many);
+    assert.deepEqual(deleted.body, { name: full, deleted: 1 });
     assert.deepEqual(sources((await search('ann', 'notes')).body), []);
   });
 

@@ -199,6 +199,8 @@ async function belongings({ ask, submit }: Bench): Promise<Record<string, string
     '/documents/': String(item?.document_id),
     '/corpora/': 'a',
     '/sources/': 'docs',
+    // The address itself is the secret: one that nobody was given.
+    '/hooks/': 'unknown',
     '/batch/tasks/': '550e8400-e29b-41d4-a716-446655440000',
     '/callers/': createHash('sha256').update(keys.ann).digest('hex').slice(0, 16),
   };

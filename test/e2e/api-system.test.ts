@@ -73,3 +73,38 @@ test('shows all runs of a document, newest first, to its owner', async (t) => {
   const none = await bench.ask('GET /documents/:id/items', { params: { id: 'none' } });
   assert.deepEqual([none.status, none.body.code], [404, 'document_unknown']);
 });
+
+test('remembers the last hour, and knows the size of its store', async (t) => {
+  const bench = await openBench(t);
+  interface History {
+    readonly version: string;
+    readonly store: { readonly kind: string; readonly bytes: number };
+    readonly readings: readonly Readonly<Record<string, number>>[];
+  }
+  const documents = [{ id: 'one', text: 'A heron waits at the weir.' }];
+  const jobId = await bench.submit({ corpus_name: 'birds', documents });
+  await bench.ended(jobId);
+  await bench.ask('POST /search', { body: { corpus_name: 'birds', query: 'heron' } });
+  const sumOf = ({ readings }: History, name: string): number =>
+    readings.reduce((sum, reading) => sum + Number(reading[name]), 0);
+  const seen = await until(
+    async () => {
+      const { body } = await bench.ask<History>('GET /system/history');
+      return sumOf(body, 'documents') === 1 ? body : undefined;
+    },
+    { what: 'the document to be counted' },
+  );
+  assert.equal(sumOf(seen, 'searches'), 1);
+  assert.ok(sumOf(seen, 'requests') >= 2);
+  // A stream lasts as long as its reader, so it is not a request whose time matters.
+  const streams = 40;
+  for (let read = 0; read < streams; read += 1) {
+    await (await fetch(`${bench.service.address}/jobs/${jobId}/stream`)).text();
+  }
+  const { body: after } = await bench.ask<History>('GET /system/history');
+  const others = sumOf(after, 'requests') - sumOf(seen, 'requests');
+  assert.ok(others < streams / 2, `${others} more requests`);
+  assert.match(seen.version, /^\d+\.\d+\.\d+/);
+  assert.equal(seen.store.kind, 'sqlite');
+  assert.ok(seen.store.bytes > 0);
+});

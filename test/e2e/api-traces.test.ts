@@ -3,7 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCompletionServer, withContent, withStatus } from '../support/completion-server.ts';
 import { startCollector } from '../support/span-collector.ts';
-import { openBench } from './api-client.ts';
+import { until } from '../support/wait.ts';
+import { type Bench, openBench } from './api-client.ts';
+
+/** Steps are traced when they are logged. A stream can end with the job before that. */
+async function untilPublished({ lines }: Bench, id: string): Promise<void> {
+  const isEnd = (line: string): boolean => {
+    const { job_id, msg } = JSON.parse(line);
+    return job_id === id && msg === 'job_succeeded';
+  };
+  await until(() => lines.some(isEnd), { what: 'the end of the job in the log' });
+}
 
 test('requests, steps and model calls are sent to a collector', async (t) => {
   const { spans, paths, otlpUrl } = await startCollector(t);
@@ -16,6 +26,7 @@ test('requests, steps and model calls are sent to a collector', async (t) => {
   ];
   const id = await bench.submit({ corpus_name: 'a', documents }, headers);
   await bench.ended(id);
+  await untilPublished(bench, id);
   await bench.service.close();
   assert.deepEqual([...paths], ['/v1/traces']);
   const request = spans.find(({ name }) => name === 'POST /jobs');

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Cause, Job, JobDetail } from '../../src/contract/schema/schema.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 import { openRunner } from './pawl-process.ts';
 
@@ -43,9 +44,13 @@ describe('max_wall_seconds', () => {
     const [reason, message] = ['timeout_hard', 'the job ran for longer than its 1 s'];
     const told = { from: 'running', to: 'running', reason, message, max_wall_seconds: 1 };
     assert.deepEqual(overdue?.detail, told);
-    const logged = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'job_overdue');
+    // A stream can end with the job before the same events have been logged.
+    const logged = await until(
+      () => lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'job_overdue'),
+      { what: 'the line of the overdue job' },
+    );
     assert.deepEqual(
-      [logged?.job_id, logged?.from, logged?.reason, logged?.attempt],
+      [logged.job_id, logged.from, logged.reason, logged.attempt],
       [id, 'running', reason, 1],
     );
     const { body: inbox } = await ask<{ causes: Cause[] }>('GET /inbox');

@@ -28,8 +28,6 @@ export interface Operation {
   readonly mcp: string | readonly [ToolName, (scene: Scene) => Record<string, unknown>];
   /** The command prints one line for each entry of the list. */
   readonly isLines?: boolean;
-  /** Fields that only the command adds. */
-  readonly added?: readonly string[];
 }
 
 const noCommand = 'no command';
@@ -51,7 +49,10 @@ const taskBody = {
   requests: [{ custom_id: 'one', input: 'Where?' }],
 };
 
-/** They change nothing, so all ways see the same. */
+/**
+ * They change nothing, so all ways see the same. `GET /system/history` is not here: it is about one
+ * serving process, and only that process answers it.
+ */
 export const reads: readonly Operation[] = [
   {
     route: 'GET /jobs',
@@ -81,9 +82,15 @@ export const reads: readonly Operation[] = [
     mcp: noTool,
   },
   {
+    route: 'GET /items/:id/events',
+    asking: ({ failedItem: id }) => ({ params: { id } }),
+    cli: noCommand,
+    mcp: noTool,
+  },
+  {
     route: 'GET /inbox',
     asking: ({ corpus: corpus_name }) => ({ query: { corpus_name } }),
-    cli: 'the command lists the documents below their causes',
+    cli: ({ corpus }) => ['inbox', 'list', '--corpus', corpus],
     mcp: ['list_failures', ({ corpus: corpus_name }) => ({ corpus_name })],
   },
   { route: 'GET /sources', cli: () => ['sync', 'list'], mcp: ['list_sources', () => ({})] },
@@ -100,7 +107,6 @@ export const reads: readonly Operation[] = [
     cli: ({ corpus }) => ['corpora', 'documents', corpus],
     mcp: ['list_documents', ({ corpus: corpus_name }) => ({ corpus_name })],
     isLines: true,
-    added: ['meta'],
   },
   {
     route: 'GET /corpora/:name/entities',
@@ -133,6 +139,7 @@ export const reads: readonly Operation[] = [
     cli: noCommand,
     mcp: ['read_document', ({ documentId: document_id }) => ({ document_id })],
   },
+  { route: 'GET /documents/:id/outline', asking: byDocument, cli: noCommand, mcp: noTool },
   {
     route: 'GET /documents/:id/entities',
     asking: byDocument,
@@ -216,6 +223,12 @@ export const changes: readonly Operation[] = [
     mcp: noTool,
   },
   {
+    route: 'POST /corpora/:name/chunking',
+    asking: (scene) => ({ ...byCorpus(scene), body: { chunk_tokens: 256 } }),
+    cli: ({ corpus }) => ['corpora', 'chunking', corpus, '--tokens', '256'],
+    mcp: noTool,
+  },
+  {
     route: 'POST /corpora/:name/origins',
     asking: byCorpus,
     cli: ({ corpus }) => ['corpora', 'origins', corpus, '--accept'],
@@ -234,6 +247,12 @@ export const changes: readonly Operation[] = [
     route: 'DELETE /corpora/:name/shares/:caller',
     asking: ({ corpus: name }) => ({ params: { name, caller: 'acct_carol' } }),
     cli: ({ corpus }) => ['corpora', 'unshare', corpus, 'acct_carol'],
+    mcp: noTool,
+  },
+  {
+    route: 'POST /corpora/:name/documents/delete',
+    asking: (scene) => ({ ...byCorpus(scene), body: { document_ids: ['none'] } }),
+    cli: 'the command names what it deleted',
     mcp: noTool,
   },
   { route: 'DELETE /documents/:id', asking: byDocument, cli: noCommand, mcp: noTool },
@@ -258,6 +277,13 @@ export const refusals: readonly Operation[] = [
     asking: () => ({ params: { id: 'none' } }),
     cli: () => ['jobs', 'show', 'none'],
     mcp: ['job_status', () => ({ job_id: 'none' })],
+  },
+  {
+    // No model is configured.
+    route: 'POST /ask',
+    asking: ({ corpus }) => ({ body: { corpus_name: corpus, question: 'heron' } }),
+    cli: ({ corpus }) => ['ask', corpus, 'heron'],
+    mcp: ['ask', ({ corpus: corpus_name }) => ({ corpus_name, question: 'heron' })],
   },
   {
     route: 'POST /search',

@@ -98,7 +98,7 @@ async function call(fixture: Fixture, way: Way, operation: Operation, scene: Sce
 
 async function command(
   { place, data, environment }: Fixture,
-  { isLines, added = [] }: Operation,
+  { isLines }: Operation,
   args: readonly string[],
 ): Promise<Body> {
   const { stdout, stderr, code } = await place.run([...args, '--data', data, '--json'], {
@@ -116,10 +116,7 @@ async function command(
     .split('\n')
     .map((line): Body => JSON.parse(line));
   if (!isLines) return lines[0] as Body;
-  const items = lines.map((line) =>
-    Object.fromEntries(Object.entries(line).filter(([name]) => !added.includes(name))),
-  );
-  return { items };
+  return { items: lines };
 }
 
 /** These differ between two calls of the same way. */

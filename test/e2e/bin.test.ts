@@ -5,11 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isAlive } from '../support/process-state.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
 const program = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
-const nodeFlags: readonly string[] = JSON.parse(
+const nodeFlags: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(new URL('../../bin/node-flags.json', import.meta.url), 'utf8'),
 );
 const absent = process.platform === 'win32' && 'this system cannot start a program in its place';
@@ -64,24 +65,15 @@ function childOf(pid: number | undefined): number {
   return Number(stdout.trim().split('\n')[0]);
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    // No such process.
-    return false;
-  }
-}
-
 describe('the program pawl', () => {
-  for (const command of ['serve', 'ingest']) {
+  for (const command of ['serve', 'open', 'ingest', 'sync', 'watch']) {
     test(`${command} runs with a bounded heap, as the process that was started`, {
       skip: absent,
     }, () => {
       const { starts, ended } = run([command, '--help']);
       assert.deepEqual(
         starts.map(({ flags }) => flags),
-        [[], nodeFlags],
+        [[], nodeFlags[command]],
       );
       assert.equal(starts[0]?.pid, starts[1]?.pid);
       assert.match(ended.stdout, new RegExp(`pawl ${command}`));
@@ -99,7 +91,7 @@ describe('the program pawl', () => {
     const { starts } = run(['serve', '--help'], {
       nodeOptions: '--max-semi-space-size=8',
     });
-    const [, ...others] = nodeFlags;
+    const [, ...others] = nodeFlags.serve ?? [];
     assert.deepEqual(starts.at(-1)?.flags, others);
   });
 

@@ -80,7 +80,8 @@ export async function belongingsOf(
     'document_id',
   );
   for (const id of documents) await ask('GET /documents/:id', { params: { id } });
-  const body = { corpus_name: corpus, query: 'grey heron' };
+  // All passages, also those of other birds.
+  const body = { corpus_name: corpus, query: 'grey heron', near: true };
   const found = (await ask('POST /search', { body })) as unknown as {
     results: { chunk_id: string }[];
   };

@@ -1,7 +1,8 @@
 /** The cheap lane, from a submission to a search: entities from a provider batch. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { type IngestOptions, type Job, open, type Pawl } from '../../src/index.ts';
 import { sessionOf } from '../../src/library/internal.ts';
 import { fromSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
 import { countWithoutCause } from '../../src/store/item/items.ts';
@@ -15,19 +16,46 @@ const entities = (name: string): LineOutcome => ({
   content: JSON.stringify({ entities: [{ name, kind: 'person', mentions: [name] }] }),
 });
 
-async function setup(t: Cleanup): Promise<{ server: OpenaiServer; pawl: Pawl }> {
+interface Place {
+  readonly waits_on: string;
+  readonly worker: string | null;
+}
+
+const placesIn = (pawl: Pawl): Promise<Place[]> =>
+  sessionOf(pawl).store.run<Place>({ text: 'SELECT waits_on, worker FROM items' });
+
+/** Longer than any test: requests are gathered when the test moves the clock. */
+const gatherMs = 60 * 60 * 1000;
+
+async function setup(t: Cleanup) {
   const server = new OpenaiServer();
   server.pollsToGo = 1;
   await server.start(t);
+  let aheadMs = 0;
   const pawl = await open({
     data: temporaryDirectory(t),
+    world: { ...realWorld(), now: () => Date.now() + aheadMs },
     extractor: { model: 'gpt-4o-mini', url: server.url, key: 'key' },
     batchProviders: { openai: { url: server.url, key: 'key' } },
     batchPollMs: 50,
-    batchGatherMs: 0,
+    batchGatherMs: gatherMs,
   });
   t.after(() => pawl.close());
-  return { server, pawl };
+  const gather = (): void => {
+    aheadMs += gatherMs;
+  };
+  /** Starts a job, and gathers its requests when all documents wait for them. */
+  const ingest = async (names: readonly string[]): Promise<Job> => {
+    const job = await pawl.ingest(documents(names), cheap);
+    const areWaiting = async (): Promise<boolean> => {
+      const places = await placesIn(pawl);
+      return places.length > 0 && places.every(({ waits_on }) => waits_on === 'task');
+    };
+    await until(areWaiting, { what: 'all documents to wait for the batch' });
+    gather();
+    return job;
+  };
+  return { server, pawl, ingest, gather };
 }
 
 const documents = (names: readonly string[]) =>
@@ -35,20 +63,19 @@ const documents = (names: readonly string[]) =>
 
 describe('the cheap lane', () => {
   test('sends the requests as one batch, and each document gets its own response', async (t) => {
-    const { server, pawl } = await setup(t);
-    server.pollsToGo = 3;
+    const { server, pawl, ingest } = await setup(t);
+    server.pollsToGo = Number.POSITIVE_INFINITY;
     server.answer = (line) => {
       const text = JSON.stringify(line.body);
       return entities(/Ada|Grace|Joan/.exec(text)?.[0] ?? '');
     };
-    const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
+    const job = await ingest(['Ada', 'Grace', 'Joan']);
     await until(() => server.batches.size > 0, { what: 'the batch' });
-    const waiting = await sessionOf(pawl).store.run<{ waits_on: string; worker: string | null }>({
-      text: 'SELECT waits_on, worker FROM items',
-    });
+    const waiting = await placesIn(pawl);
     assert.deepEqual(new Set(waiting.map((row) => row.waits_on)), new Set(['task']));
     assert.deepEqual(new Set(waiting.map((row) => row.worker)), new Set([null]));
     assert.equal(await countWithoutCause(sessionOf(pawl).store), 0);
+    server.pollsToGo = 3;
     await until(async () => (await job.summary()).state === 'succeeded', {
       what: 'the job to end',
     });
@@ -64,12 +91,12 @@ describe('the cheap lane', () => {
   });
 
   test('a failed line fails only its document', async (t) => {
-    const { server, pawl } = await setup(t);
+    const { server, pawl, ingest } = await setup(t);
     server.answer = (line) =>
       JSON.stringify(line.body).includes('Grace')
         ? { status: 400, message: 'blocked' }
         : entities('Ada');
-    const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
+    const job = await ingest(['Ada', 'Grace']);
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
     });
@@ -82,7 +109,7 @@ describe('the cheap lane', () => {
   });
 
   test('requests that a batch did not finish in time are sent once more', async (t) => {
-    const { server, pawl } = await setup(t);
+    const { server, pawl, ingest, gather } = await setup(t);
     const tries = new Map<string, number>();
     server.lastStatus = 'expired';
     server.answer = (line) => {
@@ -91,7 +118,11 @@ describe('the cheap lane', () => {
       if (name === 'Ada' || (name === 'Grace' && server.batches.size > 1)) return entities(name);
       return 'expired';
     };
-    const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
+    const job = await ingest(['Ada', 'Grace', 'Joan']);
+    const left = { text: 'SELECT id FROM batch_lines WHERE task_id IS NULL' };
+    const areLeft = async () => (await sessionOf(pawl).store.run(left)).length === 2;
+    await until(areLeft, { what: 'the unfinished requests to be free' });
+    gather();
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
     });

@@ -81,7 +81,8 @@ test('one corpus, or everything, is moved to another caller', async (t) => {
     items.map(({ name }) => name),
     [`handbook@${dave}`],
   );
-  const search = on('search', 'handbook', 'grey heron', '--json');
+  // Also the passages that have little to do with the query.
+  const search = on('search', 'handbook', 'grey heron', '--near', '--json');
   const { results } = JSON.parse((await run(search)).stdout) as { results: { chunk_id: string }[] };
   assert.deepEqual(
     results.map(({ chunk_id }) => chunk_id),
@@ -112,4 +113,13 @@ test('a local corpus is shared, shown as shared, and unshared', async (t) => {
     (await run(on('corpora', 'unshare', 'birds', 'acct_carol'))).stdout,
     /was not shared/,
   );
+});
+
+test('a caller is shown with its name once', async (t) => {
+  const { folder, run, on } = setup(t);
+  const keys = { apiKeys: [`ines=${hashed('ines-key-0001')}`] };
+  const { ask } = await openBench(t, { data: folder, keys, work: false });
+  await ask('GET /jobs', { headers: { 'x-api-key': 'ines-key-0001' } });
+  const { stdout } = await run(on('callers', 'show', 'ines'));
+  assert.equal(stdout.match(/^name +ines$/gm)?.length, 1, stdout);
 });

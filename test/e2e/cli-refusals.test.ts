@@ -24,6 +24,12 @@ const refusals: readonly Refusal[] = [
     code: 'corpus_name_invalid',
     exit: 64,
   },
+  ...['serve', 'open', 'mcp', 'doctor'].map((command) => ({
+    title: `an argument of ${command}, which takes none`,
+    args: [command, 'docs'],
+    code: 'usage_error',
+    exit: 64,
+  })),
   { title: 'no source', args: ['ingest', ...corpus], code: 'usage_error', exit: 64 },
   {
     title: 'a folder without files',
@@ -143,6 +149,39 @@ describe('pawl refuses', { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /there is no store in .*\nRun `pawl ingest SOURCE…`/);
     assert.equal(existsSync(join(place.folder, '.pawl')), false);
+  });
+
+  test('a search in a store whose first process died before it made the tables', async (t) => {
+    const place = openRunner(t);
+    place.write('.pawl/pawl.db', '');
+    const { code, stderr } = await place.run(['search', 'notes', 'cat']);
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no corpus "notes" \(corpus_unknown\)/);
+  });
+
+  test('a corpus without a query, and says how its only argument was read', async (t) => {
+    const place = openRunner(t);
+    place.write('.pawl/pawl.db', '');
+    const PAWL_ANSWERER_URL = 'http://127.0.0.1:9/v1';
+    const environment = { PAWL_ANSWERER: 'openai:some', PAWL_ANSWERER_URL };
+    for (const command of ['search', 'ask']) {
+      const { code, stderr } = await place.run([command, 'notes'], { environment });
+      assert.equal(code, 1);
+      assert.match(stderr, /\nThe only argument is the query, for the corpus default\. Write /);
+      assert.ok(stderr.includes(`\`pawl ${command} CORPUS`), stderr);
+    }
+    const { stderr } = await place.run(['search', 'notes', 'cat']);
+    assert.match(stderr, /\n`pawl corpora` lists the corpora/);
+  });
+
+  test('a configuration file that is no JSON, and names the file to correct', async (t) => {
+    const place = openRunner(t);
+    for (const text of ['{bad', '[]']) {
+      place.write('pawl.config.json', text);
+      const { code, stderr } = await place.run(['search', 'notes', 'cat']);
+      assert.equal(code, 64);
+      assert.match(stderr, /\nCorrect pawl\.config\.json in this folder/);
+    }
   });
 });
 

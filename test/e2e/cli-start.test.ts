@@ -51,6 +51,19 @@ describe('pawl starts without what it does not use', () => {
     );
   });
 
+  test('a list of jobs loads no HTTP client, and nothing that only a service needs', async (t) => {
+    const place = openRunner(t);
+    place.write('docs/cat.md', 'The cat sleeps on the harmonium.');
+    await place.run(['ingest', 'docs', '-c', 'notes', '-q']);
+    const loaded = await loadedBy(place, ['jobs']);
+    const isUnused = /\/node_modules\/(?:undici|fastify|typebox\/build\/(?:type|value|compile))\//;
+    assert.ok(loaded.some((url) => url.endsWith('/contract/contract.ts')));
+    assert.deepEqual(
+      loaded.filter((url) => isUnused.test(url)),
+      [],
+    );
+  });
+
   test('a search gives the same results with and without the engine', async (t) => {
     const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.');

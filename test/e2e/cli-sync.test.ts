@@ -69,6 +69,10 @@ describe('pawl sync', { concurrency: 2 }, () => {
     const place = setup(t, 16);
     await place.run(add);
     for (let index = 0; index < 12; index += 1) rmSync(join(place.folder, `docs/${index}.md`));
+    const refused = await place.run(['sync', 'update', 'docs', '--hold-above', '101']);
+    assert.match(refused.stderr, /--hold-above must be a whole number from 0 to 100/);
+    const updated = await place.run(['sync', 'update', 'docs', '--hold-above', '30', '--json']);
+    assert.equal(JSON.parse(updated.stdout).hold_above_percent, 30);
     const held = await place.run(['sync', 'run', 'docs']);
     assert.equal(held.code, 1, held.stderr);
     assert.match(held.stdout, /12 documents would be removed; a disk may not be mounted/);
@@ -84,6 +88,7 @@ describe('pawl sync', { concurrency: 2 }, () => {
     const refusals: readonly [args: readonly string[], words: RegExp][] = [
       [['sync', 'add', 'docs'], /add --corpus NAME/],
       [['sync', 'add', 'nowhere', '--corpus', 'notes'], /there is no folder .*nowhere/],
+      [['sync', 'add', 'ftp://a.example/b', '--corpus', 'notes'], /no source is at a ftp: address/],
       [['sync', 'add', 'docs/0.md', '--corpus', 'notes'], /is not a folder: name a folder/],
       [[...add, '--every', '1s'], /not between 10s and 366d/],
       [[...add, '--cron', 'soon'], /five cron fields such as/],

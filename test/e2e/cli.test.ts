@@ -92,15 +92,15 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     const why = await place.run(['why', 'docs/cut.json', '--corpus', 'notes']);
     assert.match(why.stdout, /^said +the JSON is cut off$/m);
 
-    interface Cause {
-      readonly cause: string;
-      readonly items: readonly { readonly item_id: number }[];
+    interface Inbox {
+      readonly causes: readonly { readonly cause: string }[];
+      readonly items: readonly { readonly item_id: number; readonly error: { code: string } }[];
     }
-    const { causes } = await place.readOne<{ causes: Cause[] }>(['inbox']);
+    const { causes, items } = await place.readOne<Inbox>(['inbox']);
     assert.deepEqual(causes.map(({ cause }) => cause).sort(), [
       ...['empty_source', 'parse_error_strict', 'unsupported_mime'],
     ]);
-    const binary = causes.find(({ cause }) => cause === 'unsupported_mime')?.items[0]?.item_id;
+    const binary = items.find(({ error }) => error.code === 'unsupported_mime')?.item_id;
     const shown = await place.run(['inbox', 'show', String(binary)]);
     assert.match(shown.stdout, /at step +fetched \(scraping\), attempt 1/);
 
@@ -151,12 +151,12 @@ describe('pawl with --json', () => {
 
     const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', 'harmonium']);
     assert.deepEqual(Object.keys(answer), [
-      ...['results', 'query_ms', 'total', 'facets', 'did_you_mean'],
+      ...['results', 'query_ms', 'total', 'facets', 'did_you_mean', 'reranked'],
     ]);
     assert.deepEqual(Object.keys(answer.results[0] ?? {}), [
       ...['chunk_id', 'corpus_name', 'text', 'score', 'relevance', 'near', 'source_url'],
-      ...['document_id', 'title', 'heading', 'page', 'highlights', 'similar', 'metadata'],
-      'more_in_document',
+      ...['document_id', 'title', 'heading', 'page', 'ordinal', 'highlights', 'similar'],
+      ...['metadata', 'more_in_document'],
     ]);
 
     const corpora = await place.readOne<List>(['corpora']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
-import { freePort } from '../support/server.ts';
+import { lastingPort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { type CommandRunner, openRunner } from './pawl-process.ts';
 
@@ -76,7 +76,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     const mute = await look(place, { ...environment, PAWL_EMBEDDER_URL: url });
     assert.match(mute.of('embedder')?.found ?? '', /has no list of models/);
     assert.equal(mute.code, 0);
-    const nobody = `http://127.0.0.1:${await freePort()}/v1`;
+    const nobody = `http://127.0.0.1:${await lastingPort()}/v1`;
     const away = await look(place, { ...environment, PAWL_EMBEDDER_URL: nobody });
     assert.equal(away.code, 1);
     assert.match(away.of('embedder')?.found ?? '', /could not be asked .*ECONNREFUSED/);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'vite';
 import { startCompletionServer, withContent } from '../support/completion-server.ts';
+import { longText } from '../support/long-text.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
@@ -52,6 +53,8 @@ const printed: Readonly<Record<string, RegExp>> = {
   'ingest-and-search.ts': /^Tides: .*The moon moves the sea/s,
   'stream-and-cancel.ts': /^one page is done: enough\ncanceled$/,
   'own-embedder.ts': /^listen to the sea$/,
+  'own-entity-extractor.ts': /^OPS-7 2\nOPS-9 1$/,
+  'own-reranker.ts': /^0\.33\d+ The tide and the tide tables\n0\.25 The tide is high$/,
   'own-sink.ts': /^\[ 'inline:sea' \]$/,
   'own-step.ts': /^\{ 'inline:letter': 'The cat is back\.' \}$/,
 };
@@ -62,6 +65,16 @@ const served: Readonly<Record<string, (t: TestContext, name: string) => Promise<
     const out = await run(t, name, { args: [join(root, 'samples'), 'refund'] });
     assert.match(out, /^\d+ documents, 0 failed\nReturns and refunds/);
   },
+  // `batch-conformance.test.ts` and `add-a-batch-provider.test.ts` run its provider.
+  'own-batch-provider.ts': async (t, name) => assert.equal(await run(t, name), ''),
+  'own-blob-store.ts': async (t, name) => {
+    const text = longText(3000, (mark) => `<p>The moon moves the sea, twice a day: ${mark}.</p>`);
+    const { origin, host } = await serveWeb(t, pagesOf({ '/': text }));
+    const out = await run(t, name, { args: [`${origin}/`, host] });
+    assert.equal(out, `${text.length} bytes`);
+  },
+  // `sync-own.test.ts` runs its kind.
+  'own-source.ts': async (t, name) => assert.equal(await run(t, name), ''),
   'page.ts': async (t, name) => {
     const { service, submit, ended } = await openBench(t);
     const documents = [{ id: 'tides', text: '# Tides <1>\n\nThe moon moves the sea.' }];

@@ -1,11 +1,18 @@
 /** Hostile sites and files do not block the service for others. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { chanceFrom } from '../chaos/chance.ts';
+import { firstSeed } from '../support/first-seed.ts';
+import { secondFiles } from '../support/hostile-files.ts';
 import { files, type HostileSite, sites } from '../support/hostile-inputs.ts';
 import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import { serveWeb } from '../support/web-server.ts';
 import { HostileScene } from './hostile-scene.ts';
+
+const seed = firstSeed(import.meta.url);
+/** Of each run, chosen by the seed. */
+const secondFilesRead = 40;
 
 let scene: HostileScene;
 const ends: (() => unknown)[] = [];
@@ -48,11 +55,7 @@ describe('a service that reads hostile documents', () => {
     const usualMs = await scene.ingestOrdinary();
     await scene.free('a file', async () => {
       for (const [name, body] of Object.entries(files)) {
-        const form = new FormData();
-        form.append('corpus_name', 'hostile');
-        form.append('file', new Blob([body]), name);
-        const response = await scene.post('/jobs/upload', form);
-        assert.equal(response.status, 202, `${name}: ${await response.text()}`);
+        await scene.upload('hostile', name, body);
       }
       const tookMs = await scene.ingestOrdinary();
       // The absolute time depends on the machine; that it overtook earlier files does not.
@@ -78,6 +81,28 @@ describe('a service that reads hostile documents', () => {
       intervalMs: 500,
     });
   });
+
+  test('finishes files of a second set, none as a defect of Pawl', () =>
+    scene.free('a file of the second set', async () => {
+      const { below } = chanceFrom(seed);
+      const left = Object.keys(secondFiles);
+      const chosen = Array.from({ length: secondFilesRead }, () =>
+        left.splice(below(left.length), 1),
+      ).flat();
+      for (const name of chosen) await scene.upload('second', name, secondFiles[name]?.() ?? '');
+      await until(() => scene.isIdle(), {
+        what: 'all of them to end',
+        patienceMs: patience.testMs,
+        intervalMs: 500,
+      });
+      const codes = await scene.codesIn('second');
+      const defects = ['internal_error', 'crashed_repeatedly'];
+      assert.deepEqual(
+        codes.filter((code) => defects.includes(code)),
+        [],
+        `of ${chosen.join(', ')}`,
+      );
+    }));
 
   test('exits on a signal', async () => {
     scene.started.child.kill('SIGTERM');

@@ -4,11 +4,16 @@
  * CPU time, so a busy machine is not taken for a defect.
  */
 import assert from 'node:assert/strict';
+import { syncRun } from '../../src/kernel/lifecycle/sync-run.ts';
+import type { HostileRequest } from '../support/hostile-requests.ts';
 import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { openRunner, type Started } from './pawl-process.ts';
 
 const logCharactersMax = 2000;
+/** A refusal may quote the request, but not all of it. */
+const refusalCharactersMax = 8000;
 export const json = { 'content-type': 'application/json' };
 
 export class HostileScene {
@@ -25,7 +30,11 @@ export class HostileScene {
     });
   }
 
-  static async open(t: Cleanup, hosts: readonly string[] = []): Promise<HostileScene> {
+  static async open(
+    t: Cleanup,
+    hosts: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<HostileScene> {
     const started = openRunner(t).start(['serve', '--port', '0', '--no-sample', '--json'], {
       lifeMs: patience.fileMs,
       environment: {
@@ -34,6 +43,7 @@ export class HostileScene {
           PAWL_ALLOW_HOSTS: hosts.join(','),
           PAWL_PACE: '127.0.0.1=16/0',
         }),
+        ...environment,
       },
     });
     const [, address = ''] = await started.seen(/"address":"([^"]+)"/);
@@ -52,11 +62,57 @@ export class HostileScene {
     });
   }
 
+  /** Fails unless the response is what a caller may cause, and short if it is a refusal. */
+  async sendHostile({ title, method, path, headers, body }: HostileRequest): Promise<void> {
+    const sent = method === 'GET' ? { headers } : { method, headers, body: body as string };
+    const response = await this.ask(path, sent);
+    if (response.headers.get('content-type')?.includes('event-stream')) {
+      return response.body?.cancel();
+    }
+    const text = await response.text();
+    assert.ok(response.status < 500, `${title}: ${response.status} ${text.slice(0, 500)}`);
+    if (response.status < 400) return;
+    assert.ok(text.length < refusalCharactersMax, `${title}: ${text.length} characters`);
+  }
+
+  async upload(corpus: string, name: string, content: string | Buffer): Promise<void> {
+    const form = new FormData();
+    form.append('corpus_name', corpus);
+    form.append('file', new Blob([content as string]), name);
+    // The next file may take so long to make that the service would close a kept connection.
+    const headers = { connection: 'close' };
+    const response = await this.ask('/jobs/upload', { method: 'POST', headers, body: form });
+    assert.equal(response.status, 202, `${name}: ${await response.text()}`);
+  }
+
+  /** The codes of the failed documents of a corpus. */
+  async codesIn(corpus: string): Promise<string[]> {
+    const response = await this.ask(`/inbox?corpus_name=${corpus}`);
+    const { causes } = (await response.json()) as { causes: { code: string }[] };
+    return causes.map(({ code }) => code);
+  }
+
   /** Waits for the end of a job on its stream. */
   async ended(response: Response): Promise<void> {
     const { job_id, detail } = (await response.json()) as { job_id?: string; detail?: string };
     assert.equal(response.status, 202, detail);
     await (await this.ask(`/jobs/${job_id}/stream`)).text();
+  }
+
+  /** Compares a source once, and waits for the end of the run. */
+  async follow(name: string, source: Readonly<Record<string, unknown>>): Promise<void> {
+    const body = JSON.stringify({ corpus_name: 'followed', name, ...source });
+    assert.equal((await this.post('/sources', body)).status, 201, name);
+    const started = await this.post(`/sources/${name}/run`, '{}');
+    const { run_id } = (await started.json()) as { run_id: number };
+    const state = async (): Promise<string> => {
+      const run = await this.ask(`/sources/${name}/runs/${run_id}`);
+      return ((await run.json()) as { state: string }).state;
+    };
+    const isOver = async () => [...syncRun.final, 'held'].includes((await state()) as never);
+    const patienceMs = patience.testMs;
+    await until(isOver, { what: `the run of ${name} to end`, patienceMs, intervalMs: 100 });
+    await this.post(`/sources/${name}/pause`, '{}');
   }
 
   /** Whether all jobs have ended. */

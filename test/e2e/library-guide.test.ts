@@ -29,7 +29,15 @@ describe('the guide of the library', () => {
 
   test('shows every call', () => {
     const page = readFileSync(join(root, 'docs/guide/library.md'), 'utf8');
-    const groups = ['Ingesting', 'Searching', 'Inbox', 'Corpora', 'Documents', 'BatchTasks'];
+    const groups = [
+      'Ingesting',
+      'Searching',
+      'Inbox',
+      'Corpora',
+      'Documents',
+      'Sources',
+      'BatchTasks',
+    ];
     const calls = [...groups, 'Pawl', 'Job', 'List', 'Preview'].flatMap(callsOf);
     assert.ok(calls.length > 40, `${calls.length} calls were found`);
     const missing = calls.filter((call) => !new RegExp(`\\b${call}\\b`).test(page));

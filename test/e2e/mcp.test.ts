@@ -16,6 +16,7 @@ const manifest = new URL('../../package.json', import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
 
 const toolNames = [
+  'ask',
   ...['cancel_job', 'get_corpus', 'get_document', 'ingest', 'job_status', 'list_corpora'],
   ...[
     'list_documents',
@@ -113,8 +114,11 @@ async function useTools(client: Client): Promise<void> {
   const why = await call(client, 'why', { corpus_name: 'a', url: 'inline:note' });
   assert.equal(why.value.verdict, 'searchable');
   assert.ok(!why.text.includes('blob_key'));
-  const jobs = await call(client, 'list_jobs', { corpus_name: 'a' });
+  // A model may write a number as text.
+  const jobs = await call(client, 'list_jobs', { corpus_name: 'a', limit: '5' });
   assert.equal((jobs.value.items as unknown[]).length, 1);
+  const wrong = await call(client, 'list_jobs', { corpus_name: 'a', limit: 'five' });
+  assert.match(wrong.text, /bad_request.*limit must be integer/);
   assert.deepEqual((await call(client, 'list_failures', {})).value.items, []);
 }
 
@@ -258,5 +262,45 @@ describe('/mcp', () => {
     assert.equal(refused.status, 403);
     assert.equal((await fetch(url)).status, 405);
     assert.equal((await fetch(url, { method: 'DELETE' })).status, 405);
+  });
+
+  test('does not repeat long names, and logs a refused request as what it is', async (t) => {
+    const { service, lines } = await openBench(t);
+    const long = 'x'.repeat(1_000_000);
+    const post = async (message: unknown) => {
+      const headers = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      };
+      const body = JSON.stringify(message);
+      const response = await fetch(`${service.address}/mcp`, { method: 'POST', headers, body });
+      return { status: response.status, text: await response.text() };
+    };
+    const around = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+    const search = { name: 'search', arguments: { corpus_name: 'a', query: 'x', [long]: 1 } };
+    for (const message of [
+      { ...around, params: { name: long, arguments: {} } },
+      { ...around, params: { name: 'search', _meta: { progressToken: long }, arguments: {} } },
+      { ...around, method: 'resources/read', params: { uri: `pawl://documents/${long}` } },
+      { ...around, method: long },
+      { ...around, id: long },
+      { ...around, params: long },
+      { ...around, params: search },
+      [{ ...around, id: long }],
+      long,
+    ]) {
+      const { text } = await post(message);
+      assert.ok(text.length < 8000 && text.includes('rror'), `${text.length}: ${text}`);
+    }
+    const before = lines.length;
+    assert.equal((await post([1])).status, 400);
+    const told = lines.slice(before).filter((line) => line.includes('MCP'));
+    assert.deepEqual(
+      told.map((line) => JSON.parse(line).level),
+      ['info'],
+    );
+    assert.match(String(told), /"an MCP request was refused: [^"]{10,200}"/);
+    const levels = lines.map((line) => JSON.parse(line).level);
+    assert.ok(!levels.includes('error') && !levels.includes('warn'), 'nothing went wrong');
   });
 });

@@ -15,7 +15,7 @@ import {
   startGateway,
 } from '../support/nginx.ts';
 import { hangSignal } from '../support/patience.ts';
-import { freePort } from '../support/server.ts';
+import { lastingPort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
@@ -128,6 +128,7 @@ describe('a gateway in front of the service', () => {
       ...['/v1/metrics', '/v1/v1/metrics', '/v1//metrics', '/%76%31/metrics', '/v1%2Fmetrics'],
       ...['/v1/jobs/some-id/complete', '/api/orchestrator/v1/metrics', '/x/../v1/metrics'],
       ...['/v1/api/orchestrator/v1/metrics', '/api/scraper/v1/metrics'],
+      ...['/callbacks', '/v1/callbacks', '/CALLBACKS/', '/api/orchestrator/callbacks?x=1'],
     ];
     for (const path of paths) {
       const marked = { ...withKey(), 'x-request-id': `outside-${paths.indexOf(path)}` };
@@ -317,7 +318,7 @@ interface Four {
 /** Four services that return what they were sent. */
 async function openFour(t: TestContext, { answers = {}, changes = {}, listen = '', away }: Four) {
   const open = async (service: Service): Promise<number> => {
-    if (service === away) return freePort();
+    if (service === away) return lastingPort();
     const server = createServer((request, response) => {
       const own = answers[service];
       if (own) return own(response);

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { patience } from '../support/patience.ts';
 import { isStopped } from '../support/process-state.ts';
-import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { type Cleanup, makeDirectory, removeDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -49,10 +49,12 @@ export interface CommandRunner {
 }
 
 export function openRunner(t: Cleanup): CommandRunner {
-  const folder = temporaryDirectory(t);
+  const folder = makeDirectory();
   const children = new Set<ChildProcess>();
-  t.after(() => {
-    for (const child of children) child.kill('SIGKILL');
+  t.after(async () => {
+    await Promise.all([...children].map(killed));
+    // A process that still runs could write files into it meanwhile.
+    removeDirectory(folder);
   });
   const start = (args: readonly string[], options: RunOptions = {}): Started => {
     const child = spawn(process.execPath, [cli, ...args], {
@@ -61,6 +63,10 @@ export function openRunner(t: Cleanup): CommandRunner {
     });
     children.add(child);
     child.once('exit', () => children.delete(child));
+    // A process may end before it has read its input.
+    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
     child.stdin.write(options.input ?? '');
     if (!options.isInputOpen) child.stdin.end();
     return watch(child, options.lifeMs ?? patience.testMs);
@@ -84,6 +90,12 @@ export function openRunner(t: Cleanup): CommandRunner {
     read,
     readOne: async <Shape>(args: readonly string[]) => (await read(args))[0] as Shape,
   };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }
 
 function watch(child: ChildProcess, lifeMs: number): Started {

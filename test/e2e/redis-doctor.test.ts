@@ -6,7 +6,7 @@ import { startService } from '../../src/app/role/service.ts';
 import { realWorld } from '../../src/app/world.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { startRedis } from '../support/redis.ts';
-import { freePort } from '../support/server.ts';
+import { lastingPort } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openRunner } from './pawl-process.ts';
 
@@ -20,7 +20,7 @@ describe('pawl doctor', () => {
     const environment = {
       PAWL_REDIS_URL: sound.url,
       PAWL_REDIS_SCRAPE_URL: evicting.url.replace('127', 'default:very-secret@127'),
-      PAWL_REDIS_EMBED_URL: `redis://:very-secret@127.0.0.1:${await freePort()}`,
+      PAWL_REDIS_EMBED_URL: `redis://:very-secret@127.0.0.1:${await lastingPort()}`,
     };
     const { code, stdout, stderr } = await place.run(['doctor', '--json'], { environment });
     assert.equal(code, 1);

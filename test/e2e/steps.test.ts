@@ -1,7 +1,9 @@
 /** Steps that a program adds, replaces and wraps. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { realWorld } from '../../src/app/world.ts';
 import { Failure, open, type Pawl, type StepPort } from '../../src/index.ts';
+import type { World } from '../../src/kernel/world.ts';
 import { sessionOf } from '../../src/library/internal.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
@@ -93,22 +95,36 @@ describe('an added step', () => {
   });
 
   test('is ended at its own timeout', async (t) => {
-    const aborted = makeLatch();
-    const pawl = await opened(t, [
-      {
-        add: 'rated',
-        bit: 16,
-        version: '1',
-        timeoutMs: 20,
-        run: (_, { signal }) =>
-          new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => {
-              aborted.open();
-              reject(signal.reason);
-            });
-          }),
+    const [begun, aborted] = [makeLatch(), makeLatch()];
+    const timeoutMs = 12_345;
+    const real = realWorld();
+    // The time is over when the step has begun, however long it takes to read its document.
+    const setTimer: World['setTimer'] = (run, delayMs) => {
+      if (delayMs !== timeoutMs) return real.setTimer(run, delayMs);
+      let isCanceled = false;
+      void begun.opened.then(() => isCanceled || run());
+      return () => {
+        isCanceled = true;
+      };
+    };
+    const rated: StepPort = {
+      add: 'rated',
+      bit: 16,
+      version: '1',
+      timeoutMs,
+      run: (_, { signal }) => {
+        begun.open();
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            aborted.open();
+            reject(signal.reason);
+          });
+        });
       },
-    ]);
+    };
+    const world = { ...real, setTimer };
+    const pawl = await open({ data: temporaryDirectory(t), steps: [rated], world });
+    t.after(() => pawl.close());
     const job = await pawl.ingest([letter], { corpus: 'post' });
     await aborted.opened;
     await job.cancel();

@@ -149,6 +149,31 @@ for (const [store, optionsOf] of Object.entries(stores)) {
       assert.equal((await texts(scene)).size, 14);
     });
 
+    test('holds removals above the share that the source has chosen', async (t) => {
+      const scene = await setup(t, 30);
+      const { pawl, folder } = scene;
+      await follow(scene);
+      await syncNow(pawl, name);
+      const choose = async (hold_above_percent: number) => {
+        const body = { hold_above_percent };
+        const asked = { params: { name }, body };
+        const source = await sessionOf(pawl).ask('PATCH /sources/:name', asked);
+        assert.equal(source.hold_above_percent, hold_above_percent);
+      };
+      const lose = (from: number, to: number) => {
+        for (let number = from; number < to; number += 1) rmSync(join(folder, `part/${number}.md`));
+      };
+      await choose(40);
+      lose(0, 12);
+      assert.equal(told(await syncNow(pawl, name)), 'succeeded, removed 12, unchanged 18');
+      lose(12, 24);
+      assert.equal((await syncNow(pawl, name)).state, 'held');
+      await choose(100);
+      assert.equal(told(await syncNow(pawl, name)), 'succeeded, removed 12, unchanged 6');
+      lose(24, 30);
+      assert.equal((await syncNow(pawl, name)).state, 'held', 'an empty listing');
+    });
+
     test('holds an empty listing, however few documents it has', async (t) => {
       const scene = await setup(t);
       const { pawl, folder } = scene;

@@ -38,11 +38,11 @@ describe('a service with keys', () => {
     assert.deepEqual(await findViolations(page), []);
     await page.getByLabel('API key').fill('sesame');
     await page.keyboard.press('Enter');
-    await page.getByText('No jobs yet').waitFor();
+    await page.getByText('Three steps to a first result').waitFor();
     await page.locator('[data-connection="live"]').waitFor();
     assert.equal(await page.evaluate('localStorage.length'), 0);
     await page.reload();
-    await page.getByText('No jobs yet').waitFor();
+    await page.getByText('Three steps to a first result').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -56,7 +56,7 @@ describe('a service with keys', () => {
     assert.equal(await page.getByLabel('API key').count(), 0);
     state.isAway = false;
     await page.locator('[data-connection="live"]').waitFor();
-    await page.getByText('No jobs yet').waitFor();
+    await page.getByText('Three steps to a first result').waitFor();
   });
 });
 

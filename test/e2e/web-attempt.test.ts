@@ -5,7 +5,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { draw, findProblems, findViolations, openSuite, openView, postJob } from './web-browser.ts';
+import { untilEqual } from '../support/wait.ts';
+import {
+  draw,
+  findProblems,
+  findViolations,
+  idle,
+  openSuite,
+  openView,
+  postJob,
+} from './web-browser.ts';
 
 const suite = openSuite();
 
@@ -18,7 +27,6 @@ const fileOf = (name: string, text: string) => ({
 const at = (page: Page, status: string) => page.locator(`[data-attempt="${status}"]`).waitFor();
 
 async function chooseFiles(page: Page, files: readonly ReturnType<typeof fileOf>[]): Promise<void> {
-  await page.getByRole('tab', { name: 'Files' }).click();
   await page.getByLabel('Choose files').setInputFiles([...files]);
 }
 
@@ -29,7 +37,7 @@ describe('the attempt button', () => {
     const { page, visit, complaints } = await openView(t, suite);
     await visit('/add?corpus=birds');
     const urls = ['/heron', '/slow/owl', '/slow/wren'].map((path) => site.origin + path);
-    await page.getByLabel('Addresses, one per line').fill(urls.join('\n'));
+    await page.getByLabel('Addresses, one per line, or a text').fill(urls.join('\n'));
     await page.getByRole('button', { name: 'Add 3 sources to birds' }).click();
     await at(page, 'running');
     await page.locator('[data-sources="3"]').waitFor();
@@ -38,7 +46,7 @@ describe('the attempt button', () => {
     await draw(page, 'add-running-light');
     await page.getByRole('button', { name: 'Pause' }).click();
     await at(page, 'paused');
-    await page.getByRole('listitem').filter({ hasText: 'preflight' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Checking' }).waitFor();
     // Leaving the page, returning and reloading shows the same state, without a prompt.
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
@@ -54,10 +62,8 @@ describe('the attempt button', () => {
     site.release('/slow');
     await page.getByRole('button', { name: 'Resume' }).click();
     await at(page, 'complete');
-    await page.getByText('Document indexed — ready to search').waitFor();
-    const stored = page.locator('[data-source="split"]');
-    await stored.nth(1).waitFor();
-    assert.equal(await stored.count(), 2);
+    await page.getByText('ready to search').first().waitFor();
+    await untilEqual(() => page.locator('[data-source="split"]').count(), 2);
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'add-complete-light');
     await page.getByRole('link', { name: 'Open the job' }).click();
@@ -72,18 +78,19 @@ describe('the attempt button', () => {
     await visit('/add?corpus=notes');
     const same = fileOf('copy.txt', 'The heron waits in the reeds.');
     await chooseFiles(page, [fileOf('heron.txt', 'The heron waits in the reeds.'), same]);
-    await page.getByRole('button', { name: 'Add 2 sources to notes' }).click();
+    await page.getByText('1 ready · 1 same content').waitFor();
+    await page.getByText('the same as heron.txt').waitFor();
+    await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
     await at(page, 'complete');
-    await page.getByText('it has the same content as heron.txt').waitFor();
-    await page.getByRole('tab', { name: 'Addresses' }).click();
-    await page.getByLabel('Addresses, one per line').fill(`${site.origin}/gone`);
+    await page.getByText('1 added. A job makes').waitFor();
+    await page.getByLabel('Addresses, one per line, or a text').fill(`${site.origin}/gone`);
     await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
     await at(page, 'idle');
     await page.locator('[data-source="refused"]').getByText('http_404').waitFor();
     site.mend('/gone');
     await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
     await at(page, 'complete');
-    await page.getByText('Document indexed — ready to search').waitFor();
+    await page.getByText('ready to search').first().waitFor();
   });
 
   test('shows upload progress, and stops an upload', async (t) => {
@@ -92,7 +99,7 @@ describe('the attempt button', () => {
     await chooseFiles(page, [fileOf('large.txt', 'The heron waits.\n'.repeat(300_000))]);
     const session = await context.newCDPSession(page);
     const rates = { offline: false, latency: 0, downloadThroughput: -1 };
-    const slow = { ...rates, uploadThroughput: 2_000_000 };
+    const slow = { ...rates, uploadThroughput: 500_000 };
     await session.send('Network.emulateNetworkConditions', slow);
     await page.getByRole('button', { name: 'Add 1 source to large' }).click();
     const sending = page.getByRole('button', { name: /Sending, [1-9]\d? %: stop/ });
@@ -112,9 +119,10 @@ describe('the attempt button', () => {
     site.hold('/still');
     const { page, visit } = await openView(t, suite);
     await visit('/add?corpus=still');
-    await page.getByLabel('Addresses, one per line').fill(`${site.origin}/still`);
+    await page.getByLabel('Addresses, one per line, or a text').fill(`${site.origin}/still`);
     await page.getByRole('button', { name: 'Add 1 source to still' }).click();
-    await at(page, 'running');
+    await page.getByText('if the service stops now, this import is lost').waitFor();
+    await idle(page);
     const question = page.waitForEvent('dialog');
     const closing = page.close({ runBeforeUnload: true });
     const dialog = await question;
@@ -123,6 +131,7 @@ describe('the attempt button', () => {
     await closing;
     site.release('/still');
     await at(page, 'complete');
+    await idle(page);
     const closed = page.waitForEvent('close');
     await page.close({ runBeforeUnload: true });
     await closed;
@@ -140,7 +149,7 @@ describe('the attempt button', () => {
     });
     await visit('/add?corpus=late');
     await page.getByText('Everything was stored before the stop').waitFor();
-    await page.getByText('Document indexed — ready to search').waitFor();
+    await page.getByText('ready to search').first().waitFor();
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'add-late-stop-light');
     await page.getByRole('link', { name: 'Open the job' }).click();

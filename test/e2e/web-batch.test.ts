@@ -8,7 +8,7 @@ import { OpenaiServer } from '../support/batch/openai-server.ts';
 import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { draw, findProblems, launchBrowser, openView } from './web-browser.ts';
+import { draw, drawAll, findProblems, launchBrowser, openView } from './web-browser.ts';
 
 let browser: Browser;
 before(async () => {
@@ -68,7 +68,7 @@ describe('the page of batch tasks', () => {
     const row = page.locator('.task-row').filter({ hasText: 'transcription · AZURE' });
     await row.filter({ hasText: 'in progress' }).waitFor();
     assert.deepEqual(await findProblems(page), []);
-    await draw(page, 'batch-light');
+    await drawAll(page, 'batch');
     await row.click();
     await page.getByText('nonsense').waitFor();
     await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
@@ -77,7 +77,7 @@ describe('the page of batch tasks', () => {
     await page.getByRole('button', { name: 'Show results' }).click();
     await page.getByText('words of https://media.example/one.wav').first().waitFor();
     assert.deepEqual(await findProblems(page), []);
-    await draw(page, 'batch-task-light');
+    await drawAll(page, 'batch-task');
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download all' }).click();
     assert.match((await saving).suggestedFilename(), /^batch-.*\.json$/);
@@ -96,7 +96,6 @@ describe('the page of batch tasks', () => {
     await page.getByText('The provider is notified').waitFor();
     await page.getByText('canceled', { exact: true }).first().waitFor();
     assert.deepEqual(await findProblems(page), []);
-    await draw(page, 'batch-task-narrow');
     await visit('/batch?state=canceled');
     await page.locator('.task-row').filter({ hasText: 'canceled' }).waitFor();
     assert.deepEqual(await findProblems(page), []);
@@ -133,7 +132,7 @@ describe('the form of a batch task', () => {
     await page.getByLabel('Questions or texts').fill('Who repaired the bridge?\nWhen was it?');
     await page.getByLabel('Instruction').fill('Be brief.');
     assert.deepEqual(await findProblems(page), []);
-    await draw(page, 'batch-new-light');
+    await drawAll(page, 'batch-new');
     await submit.click();
     await page.getByText('provider_unknown').waitFor();
     await page.getByLabel('Models').fill('gpt-4o-mini');
@@ -157,7 +156,6 @@ describe('the form of a batch task', () => {
     await page.getByLabel('Task type').selectOption({ label: 'transcription by AZURE' });
     await page.getByLabel('Addresses').fill(recordings.urls.join('\n'));
     assert.deepEqual(await findProblems(page), []);
-    await draw(page, 'batch-new-narrow');
     await page.getByRole('button', { name: 'Submit task' }).click();
     await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
     assert.deepEqual(azure.jobs.get('t-1')?.contentUrls, recordings.urls.slice(0, 2));
@@ -169,18 +167,17 @@ test('a recording is added in the cheap lane, and found by its spoken words', as
   const { address, bench } = await setup(t);
   const { page, visit, complaints } = await openView(t, { browser, address });
   await visit('/add?corpus=talks');
-  await page.getByRole('tab', { name: 'Files' }).click();
   const sound = Buffer.from('RIFF\x24\0\0\0WAVEfmt \0\0\0\0heron', 'latin1');
   const talk = { name: 'talk.wav', mimeType: 'audio/wav', buffer: sound };
   await page.getByLabel('Choose files').setInputFiles([talk]);
-  await page.getByText('a recording: choose the cheap lane').waitFor();
+  await page.getByText('a recording: choose the batch lane').waitFor();
   const lane = page.getByRole('group', { name: 'Lane' });
-  await lane.getByRole('button', { name: 'Cheap' }).click();
+  await lane.getByRole('button', { name: 'Batch lane' }).click();
   await page.getByText('recordings are transcribed').waitFor();
   assert.deepEqual(await findProblems(page), []);
   await draw(page, 'add-cheap-light');
-  await page.getByRole('button', { name: 'Submit as a job' }).click();
-  await page.getByText('Document indexed — ready to search').waitFor();
+  await page.getByRole('button', { name: 'Add 1 source in background' }).click();
+  await page.getByText('ready to search').first().waitFor();
   const { body: jobs } = await bench.ask<{ items: { lane: string }[] }>('GET /jobs');
   assert.deepEqual(
     jobs.items.map(({ lane: used }) => used),

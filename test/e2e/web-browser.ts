@@ -11,7 +11,9 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { patience } from '../support/patience.ts';
 import { findExecutable } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { type CommandRunner, openRunner, type RunOptions, type Started } from './pawl-process.ts';
+import { slowDown } from './slow-pages.ts';
 import { openSite, type Site } from './web-site.ts';
 
 export interface Suite {
@@ -110,25 +112,28 @@ export interface View {
   readonly context: BrowserContext;
   /** The console errors so far, without those of broken connections. */
   readonly complaints: readonly string[];
-  /** Opens a page of the workbench. */
+  /** Opens a page of the workbench. Resolves when it is shown; its data may still be loading. */
   visit(path: string): Promise<void>;
 }
 
 export interface ViewOptions {
   readonly width?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** A page whose speed is measured is never slowed down. */
+  readonly isMeasured?: boolean;
 }
 
 export async function openView(
   t: Cleanup,
   { browser, address }: { browser: Browser; address: string },
-  { width = 1280, colorScheme = 'light' }: ViewOptions = {},
+  { width = 1280, colorScheme = 'light', isMeasured = false }: ViewOptions = {},
 ): Promise<View> {
   const viewport = { width, height: width < 500 ? 844 : 800 };
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   t.after(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(patience.eventMs);
+  if (!isMeasured) await slowDown(page);
   const complaints: string[] = [];
   page.on('pageerror', (error) => void complaints.push(error.message));
   page.on('console', (message) => {
@@ -138,12 +143,46 @@ export async function openView(
   const visit = async (path: string): Promise<void> => {
     await page.goto(`${address}/#${path}`);
     await page.locator('[data-connection="live"]').waitFor();
+    await shown(page);
   };
   return { page, context, complaints, visit };
 }
 
-/** The axe violations, each with the first element that has it. */
+/** The address changes before the router shows its page, whose script may have to be loaded. */
+const isShown = `(() => {
+  const { history, state } = self.__TSR_ROUTER__;
+  const { status, location: next, resolvedLocation } = state;
+  const isKnown = (location.hash.slice(1) || '/') === history.location.href;
+  return isKnown && status === 'idle' && resolvedLocation.href === next.href;
+})()`;
+
+/** Resolves when the page of the current address has replaced the one before it. */
+export async function shown(page: Page): Promise<void> {
+  await until(() => page.evaluate(isShown), { what: `the page ${page.url()} to be shown` });
+}
+
+/** A task of the lowest priority, after a frame. Unlike an idle callback, it is never put off. */
+const handled = `new Promise((done) => {
+  requestAnimationFrame(() => scheduler.postTask(done, { priority: 'background' }));
+})`;
+
+/** Resolves when the page has handled each event and response so far, and has drawn the result. */
+export async function idle(page: Page): Promise<void> {
+  await page.evaluate(handled);
+}
+
+/** The page of the current address is shown, with its data instead of placeholders. */
+export async function settled(page: Page): Promise<void> {
+  await shown(page);
+  await until(async () => (await page.locator('[aria-busy="true"]').count()) === 0, {
+    what: `the data of ${page.url()}`,
+  });
+  await idle(page);
+}
+
+/** The axe violations of the page when it is settled, each with the first element that has it. */
 export async function findViolations(page: Page): Promise<string[]> {
+  await settled(page);
   await page.evaluate(axe.source);
   const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
     violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
@@ -178,11 +217,31 @@ const layouts = [
 
 const screenshots = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
-/** PAWL_SCREENSHOTS=1 renews the images in `docs/screenshots/`. */
+/** `npm run screenshots` renews the images in `docs/screenshots/`. */
 export async function draw(page: Page, name: string): Promise<void> {
   if (process.env.PAWL_SCREENSHOTS !== '1') return;
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: `${screenshots}${name}.png`, animations: 'disabled' });
+}
+
+const drawn = [
+  ['light', 'light', 1280, 800],
+  ['dark', 'dark', 1280, 800],
+  ['narrow', 'light', 390, 844],
+  ['narrow-dark', 'dark', 390, 844],
+] as const;
+
+/** Draws the current page in both themes, wide and narrow. */
+export async function drawAll(page: Page, name: string): Promise<void> {
+  if (process.env.PAWL_SCREENSHOTS !== '1') return;
+  const before = page.viewportSize();
+  for (const [look, colorScheme, width, height] of drawn) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    await draw(page, `${name}-${look}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (before) await page.setViewportSize(before);
 }
 
 export async function postJob(address: string, body: object): Promise<string> {

@@ -132,7 +132,11 @@ describe('a hundred thousand jobs', () => {
     await fillStore(data);
     const { service } = await openBench(t, { data, work: false });
     const pageMs = await assertBestMs(pageMsMax, () => readPages(service.address), 'a page');
-    const { page, complaints } = await openView(t, { browser, address: service.address });
+    const { page, complaints } = await openView(
+      t,
+      { browser, address: service.address },
+      { isMeasured: true },
+    );
     await page.goto(`${service.address}/#/jobs`);
     const paint = async () => {
       const computed = await openMeter(page);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { until } from '../support/wait.ts';
+import { untilEqual } from '../support/wait.ts';
 import { draw, launchBrowser, openView, postJob, serve } from './web-browser.ts';
 import { openSite } from './web-site.ts';
 
@@ -53,7 +53,7 @@ describe('the workbench, when the service is killed', () => {
     const urls = ['/1', '/2', '/slow/3', '/slow/4', '/5'].map((path) => site.origin + path);
     const id = await postJob(address, { corpus_name: 'a', urls });
     await visit(`/jobs/${id}?tab=events`);
-    await page.getByText('2 of 5').waitFor();
+    await page.locator('[data-tile="Ready"]').getByText('2 of 5').waitFor();
     await page.locator('[data-seq]').first().waitFor();
     await draw(page, 'kill-1-running');
     started.child.kill('SIGKILL');
@@ -62,17 +62,14 @@ describe('the workbench, when the service is killed', () => {
     await draw(page, 'kill-2-offline');
     await again();
     site.release('/slow');
-    await page.getByText('Document indexed — ready to search').first().waitFor();
+    await page.getByText('ready to search').first().waitFor();
     await page.locator('[data-connection="live"]').waitFor();
     await draw(page, 'kill-3-done');
     const answer = await fetch(`${address}/jobs/${id}/events?limit=1000`);
     const { items } = (await answer.json()) as Events;
     const expected = items.map(({ seq }) => seq).toReversed();
-    const isWhole = async () => (await readSequence(page)).length === expected.length;
-    await until(isWhole, { what: 'the whole history in the page' });
-    assert.deepEqual(await readSequence(page), expected);
-    const count = page.getByText(`${expected.length} events, newest first.`);
-    await count.waitFor();
+    await page.getByText(`${expected.length} events, newest first.`).waitFor();
+    await untilEqual(() => readSequence(page), expected);
     // Later events are shown as before.
     const later = { corpus_name: 'a', documents: [{ id: 'later', text: 'A later document.' }] };
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { build } from 'vite';
@@ -28,6 +29,7 @@ const folder = temporaryDirectory({ after });
 /** A consumer's project, with nothing but Pawl in it. */
 const project = join(folder, 'project');
 let packed: readonly string[] = [];
+let tarball = '';
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(project, path)), { recursive: true });
@@ -57,9 +59,10 @@ before(() => {
     { filename: string; files: { path: string }[] },
   ];
   packed = files.map(({ path }) => path);
+  tarball = join(folder, filename);
   mkdirSync(project);
   write('package.json', '{ "name": "project", "private": true, "type": "module" }');
-  npm(project, 'install', '--prefer-offline', join(folder, filename));
+  npm(project, 'install', '--prefer-offline', tarball);
 });
 
 describe('the package', () => {
@@ -80,6 +83,19 @@ describe('the package', () => {
     );
   });
 
+  test('has types for ES modules and bundlers at each entry point, as attw sees it', async () => {
+    const found = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+    assert.ok(found.types);
+    const { problems, entrypoints } = found;
+    assert.equal(Object.keys(entrypoints).length, 7);
+    // The package has ES modules only: `require` in TypeScript and Node 10 are not supported.
+    const old = new Set<string | undefined>(['node10', 'node16-cjs']);
+    const left = problems.filter((problem) => {
+      return !('resolutionKind' in problem && old.has(problem.resolutionKind));
+    });
+    assert.deepEqual(left, []);
+  });
+
   test('brings no Node and no driver of a server, and stays small', () => {
     for (const name of [
       '.bin/node',
@@ -98,6 +114,12 @@ describe('the package', () => {
 });
 
 describe('an installed Pawl', () => {
+  test('has a manual page', () => {
+    const page = readFileSync(join(project, 'node_modules/pawl/dist/pawl.1'), 'utf8');
+    assert.match(page, /^\.TH PAWL 1/);
+    assert.match(page, /\.B pawl corpora delete CORPUS/);
+  });
+
   test('ingests and searches from the command line', () => {
     const samples = join(project, 'node_modules/pawl/samples');
     const ingested = run(pawl, ['ingest', samples, '--corpus', 'docs', '--data', 'cli-store']);
@@ -105,6 +127,22 @@ describe('an installed Pawl', () => {
     const found = run(pawl, ['search', 'docs', 'refund', '--json', '--data', 'cli-store']);
     assert.equal(found.status, 0, found.err);
     assert.match(found.out, /Returns and refunds/);
+  });
+
+  test('checks itself, and names the package that a setting needs', () => {
+    const checked = run(pawl, ['doctor', '--data', 'cli-store']);
+    assert.equal(checked.status, 0, checked.out + checked.err);
+    assert.doesNotMatch(checked.out + checked.err, /npm install/);
+    const needed = {
+      PAWL_REDIS_URL: 'redis://127.0.0.1:9',
+      PAWL_DATABASE_URL: 'postgres://127.0.0.1:9/x',
+      PAWL_NEO4J_URL: 'bolt://127.0.0.1:9',
+    };
+    for (const [name, value] of Object.entries(needed)) {
+      const { status, out, err } = run(pawl, ['doctor', '--data', 'cli-store'], { [name]: value });
+      assert.equal(status, 1, name);
+      assert.match(out + err, /run `npm install (?:ioredis|pg|neo4j-driver)`/, name);
+    }
   });
 
   test('reads formats whose parsers run in a process of their own', () => {

@@ -31,7 +31,7 @@ export function randomSource(random: Random, places: number, isPoison: boolean):
 }
 
 /** Each heading opens a chunk, and each version has its own number of them. */
-function textOf(source: string, version: number, isPoison: boolean): string {
+export function textOf(source: string, version: number, isPoison: boolean): string {
   const parts = Array.from({ length: version }, (_, part) =>
     [
       `## Part ${part} of Version ${version}`,

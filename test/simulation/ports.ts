@@ -50,6 +50,10 @@ export function gatedDatabase(process: SimulatedProcess, inner: Database): Datab
       if (faults.happens('read_failed')) return process.answer(Promise.reject(storeError(random)));
       return process.answer(inner.run(statement, parameters));
     },
+    get early() {
+      return this;
+    },
+    flushed: async () => undefined,
     now: () => process.now(),
     measureClock: async () => undefined,
     close: async () => undefined,

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { firstSeed } from '../support/first-seed.ts';
+import { patience } from '../support/patience.ts';
 import { type BatchResult, replaysOf, runBatch } from './batch.ts';
 import { runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
+
+const execute = promisify(execFile);
 
 /** The short version of `npm run simulate`, with other seeds in each run. */
 const seed = firstSeed(import.meta.url);
@@ -62,6 +67,21 @@ describe('the simulated world', () => {
       return hashes;
     };
     assert.deepEqual(await stories(), await stories());
+  });
+
+  test('is the same when it is replayed alone', async () => {
+    const store = await openStore();
+    for (const each of [seed, seed + 1]) {
+      const { lines, turns, items } = await runSeed({ seed: each, store, isTracing: true });
+      const { stdout } = await execute(
+        process.execPath,
+        ['test/simulation/run.ts', '--seeds', '1', '--seed', String(each)],
+        { timeout: patience.eventMs, maxBuffer: 2 ** 26 },
+      );
+      const story = [...lines, `seed ${each}: ${items} items, ${turns} turns`].join('\n');
+      assert.equal(stdout.slice(0, story.length), story);
+    }
+    await store.database.close();
   });
 
   test('differs for another seed', async () => {

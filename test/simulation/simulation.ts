@@ -15,7 +15,7 @@ import { Random } from './random.ts';
 import { SimulatedReader } from './reader.ts';
 import { Recorder, type Violation } from './recorder.ts';
 import { nobody, Schedule } from './schedule.ts';
-import { simulatedPipeline } from './steps.ts';
+import { loadSteps, simulatedPipeline } from './steps.ts';
 import type { SimulatedStore } from './store.ts';
 import { User } from './user.ts';
 
@@ -98,6 +98,7 @@ class Simulation {
   }
 
   async run(): Promise<RunResult> {
+    await loadSteps();
     await this.#options.store.reset(this.#schedule);
     const onRejection = (error: unknown): void => {
       this.#recorder.violate('nothingIsThrownAtNobody', String(error));

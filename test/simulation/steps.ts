@@ -3,18 +3,20 @@
  * function is called, the simulation checks whether that step is already committed.
  */
 import type { BlobStore } from '../../src/blob/blob.ts';
+import { loadOnce } from '../../src/concurrency/load-once.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
+import { chunkHere } from '../../src/pipeline/chunk/chunker.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
+import { entitiesHere, localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http/http.ts';
 import { PaidAnswers } from '../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../src/provider/embedding/embedding.ts';
 import { sql } from '../../src/store/driver/statement.ts';
-import { extractor } from '../support/local-extractor.ts';
 import { simulatedLane } from './batch-lane.ts';
-import { poisonWord } from './content.ts';
+import { poisonWord, textOf } from './content.ts';
 import type { FaultKind } from './fault.ts';
 import { never } from './ports.ts';
 import type { SimulatedProcess } from './process.ts';
@@ -43,7 +45,22 @@ const noWeb: Fetcher = {
   get: () => Promise.reject(new Error('inline documents are not fetched')),
 };
 
+const findEntities = entitiesHere();
+const extractor = localExtractor(findEntities);
 const parts = { blobs: noBlobs, embedder, fetcher: noWeb, parser: parse, extractor };
+
+/**
+ * Loads what the steps load at their first use. In a run it would take real turns of the event
+ * loop: the first run of a process would differ from all later ones of its seed.
+ */
+export const loadSteps = loadOnce(async () => {
+  const bytes = Buffer.from(textOf('a document', 1, false));
+  const input = { bytes, mediaType: 'text/markdown', source: 'a document' };
+  const { signal } = new AbortController();
+  const { markdown } = await parse(input, signal);
+  await chunkHere(markdown, signal);
+  await findEntities(markdown);
+});
 
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {
   const real = documentPipeline({ ...parts, ...laneOf(process) });

@@ -45,6 +45,7 @@ function rewriting(...rewrites: readonly Rewrite[]): (options: BatchOptions) => 
       database.write((transaction) =>
         work({
           dialect: transaction.dialect,
+          sent: () => transaction.sent(),
           run: (statement, parameters) => transaction.run(changed(statement), parameters),
           each: (statement, ...rest) => transaction.each(statement, ...rest),
           eachLater: (statement, ...rest) => transaction.eachLater(statement, ...rest),

@@ -206,6 +206,10 @@ class TaskSimulation {
       now: () => this.#schedule.now,
       measureClock: async () => undefined,
       close: async () => undefined,
+      get early() {
+        return this;
+      },
+      flushed: async () => undefined,
       run: (statement, parameters) => this.#hear(owner, database.run(statement, parameters)),
       write: (work) => {
         if (owner.isDead) return new Promise(() => undefined);

@@ -40,12 +40,13 @@ export class CallbackGate {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const isEnd = (request.url ?? '').endsWith('/complete');
-    const mode = isEnd || this.mode === 'cut' ? this.mode : 'open';
-    if (isEnd && mode !== 'open') this.disturbed += 1;
+    const body = Buffer.concat(chunks);
+    const ends = completionsIn(body);
+    const mode = ends > 0 || this.mode === 'cut' ? this.mode : 'open';
+    if (mode !== 'open') this.disturbed += ends;
     if (mode === 'cut') return void response.destroy();
-    const answer = await this.#forward(request, Buffer.concat(chunks));
-    if (mode === 'double') await this.#forward(request, Buffer.concat(chunks));
+    const answer = await this.#forward(request, body);
+    if (mode === 'double') await this.#forward(request, body);
     if (mode === 'lose') return void response.destroy();
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   }
@@ -59,12 +60,27 @@ export class CallbackGate {
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     });
     const text = await answer.text();
-    if (url.endsWith('/complete')) this.#note(text);
+    this.#note(text);
     return { status: answer.status, body: text };
   }
 
   #note(text: string): void {
-    const { status = 'problem' } = JSON.parse(text) as { status?: string | number };
-    this.said.set(String(status), (this.said.get(String(status)) ?? 0) + 1);
+    const { replies = [] } = JSON.parse(text) as { replies?: readonly Reply[] };
+    for (const { complete, error } of replies) {
+      const status = complete?.status ?? error?.code;
+      if (status !== undefined) this.said.set(status, (this.said.get(status) ?? 0) + 1);
+    }
   }
+}
+
+interface Reply {
+  readonly complete?: { readonly status: string };
+  readonly error?: { readonly code: string };
+}
+
+/** The number of completions in a batch of callbacks. */
+function completionsIn(body: Buffer): number {
+  if (body.length === 0) return 0;
+  const { calls = [] } = JSON.parse(body.toString()) as { calls?: readonly object[] };
+  return calls.filter((call) => 'complete' in call).length;
 }

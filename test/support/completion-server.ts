@@ -1,4 +1,7 @@
-/** A provider of completions on a free port of this machine, with responses of the test. */
+/**
+ * A provider of completions on a free port of this machine, with responses of the test. It refuses
+ * a request that OpenAI's package does not describe, or whose schema its strict mode does not take.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -32,6 +35,12 @@ export async function startCompletionServer(answer: Answering): Promise<Completi
   const server = createServer((request, response) => {
     void readBody(request).then((text) => {
       const call = { authorization: request.headers.authorization, body: JSON.parse(text) };
+      const wrong = wrongIn(request, call.body);
+      if (wrong !== undefined) {
+        const error = { message: wrong, type: 'invalid_request_error', param: null, code: null };
+        response.writeHead(400).end(JSON.stringify({ error }));
+        return;
+      }
       calls.push(call);
       running.answer(call, response);
     });
@@ -49,6 +58,74 @@ export async function startCompletionServer(answer: Answering): Promise<Completi
       }),
   };
   return running;
+}
+
+const fields = ['model', 'messages', 'response_format', 'temperature'];
+
+function wrongIn(
+  { method, url }: IncomingMessage,
+  body: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (method !== 'POST' || url !== '/v1/chat/completions') return `${method} ${url}`;
+  const unknown = Object.keys(body).find((name) => !fields.includes(name));
+  if (unknown) return `there is no field ${unknown}`;
+  const {
+    model,
+    messages,
+    temperature,
+    response_format: format,
+  } = body as {
+    [name: string]: unknown;
+    response_format?: { type?: unknown; json_schema?: Record<string, unknown> };
+  };
+  if (typeof model !== 'string' || !isMessages(messages)) return 'model or messages are missing';
+  if (!(Number(temperature ?? 0) >= 0 && Number(temperature ?? 0) <= 2)) return 'temperature';
+  if (format === undefined) return undefined;
+  if (format.type !== 'json_schema') return `the format is ${String(format.type)}`;
+  const { name, strict, schema, ...others } = format.json_schema ?? {};
+  if (Object.keys(others).length > 0) return `json_schema has ${Object.keys(others)}`;
+  if (!/^[\w-]{1,64}$/.test(String(name))) return `the name of the schema is ${String(name)}`;
+  return strict === true ? looseIn(schema, 'schema') : undefined;
+}
+
+function isMessages(messages: unknown): boolean {
+  const isMessage = ({ role, content, ...others }: Record<string, unknown>) =>
+    ['system', 'user', 'assistant', 'developer'].includes(String(role)) &&
+    typeof content === 'string' &&
+    Object.keys(others).length === 0;
+  return Array.isArray(messages) && messages.length > 0 && messages.every(isMessage);
+}
+
+/** Keywords that strict mode does not have. */
+const unsupported = new Set([
+  ...['allOf', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'patternProperties'],
+  ...['prefixItems', 'uniqueItems', 'minProperties', 'maxProperties', 'dependentRequired'],
+]);
+
+/** Strict mode: an object has no other properties than those that it requires. */
+function looseIn(schema: unknown, at: string): string | undefined {
+  if (Array.isArray(schema)) return schema.map((each) => looseIn(each, at)).find(Boolean);
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const {
+    type,
+    properties = {},
+    required,
+    additionalProperties,
+  } = schema as {
+    type?: unknown;
+    properties?: object;
+    required?: readonly string[];
+    additionalProperties?: unknown;
+  };
+  const names = Object.keys(properties);
+  if (type === 'object' && additionalProperties !== false) return `${at}: additionalProperties`;
+  const optional = names.find((name) => type === 'object' && !required?.includes(name));
+  if (optional) return `${at}: ${optional} is not in required`;
+  const keyword = Object.keys(schema).find((key) => unsupported.has(key));
+  if (keyword && type !== undefined) return `${at}: ${keyword} is not supported`;
+  return Object.entries(schema)
+    .map(([key, each]) => looseIn(each, `${at}.${key}`))
+    .find(Boolean);
 }
 
 /** A response as providers give it. */

@@ -81,6 +81,8 @@ export const files: Readonly<Record<string, string | Buffer>> = {
 };
 
 const page = (body: string): string => `<title>Page</title><p>Some words here.</p>${body}`;
+const indexOf = (places: readonly string[], length: number): string =>
+  `<sitemapindex>${filled(places.map((place) => `<sitemap><loc>${place}</loc>`).join(''), length)}`;
 const linkTo = (path: string): string => `<a href="${path}">x</a>`;
 
 /** A site for each of these is crawled with these globs: paths and their responses. */
@@ -122,6 +124,33 @@ export const sites: Readonly<Record<string, HostileSite>> = {
   },
   'a sitemap of lines': {
     pages: { '/sitemap.xml': filled('http://a.example/b \n', 8 * megabyte), '/': page('') },
+  },
+  'an index of sitemaps that name each other': {
+    pages: {
+      '/': page(''),
+      '/sitemap.xml': indexOf(['/sitemap.xml', '/a.xml', '/b.xml?'], 4 * megabyte),
+      '/a.xml': indexOf(['/b.xml', '/sitemap.xml'], 4 * megabyte),
+      '/b.xml': indexOf(['/a.xml'], 4 * megabyte),
+    },
+  },
+  'a sitemap of many places': {
+    pages: {
+      '/': page(''),
+      '/sitemap.xml': `<urlset>${lines(200_000, (n) => `<url><loc>/p${n}&amp;</loc></url>`)}`,
+    },
+    include: ['/nothing/*'],
+  },
+  'a deep sitemap with long names of tags': {
+    pages: {
+      '/': page(''),
+      '/sitemap.xml': filled(`<${'a'.repeat(64)}:loc><${'b'.repeat(65)}:loc>`, 8 * megabyte),
+    },
+  },
+  'a sitemap of entities': {
+    pages: {
+      '/': page(''),
+      '/sitemap.xml': `<!DOCTYPE a [<!ENTITY b "&b;&b;">]>${filled('<loc>&b;&amp;', 8 * megabyte)}`,
+    },
   },
   'a sitemap in a bomb': {
     pages: { '/sitemap.xml': gzipSync(Buffer.alloc(200 * megabyte, ' ')), '/': page('') },
@@ -170,4 +199,31 @@ export const readings: readonly { readonly path: string; readonly body?: object 
     path: '/search',
     body: { corpus_name: 'ordinary', query: 'heron', filters: { heading: 'a'.repeat(400) } },
   },
+];
+
+const hundred = (part: (n: number) => object): object => ({
+  $or: Array.from({ length: 100 }, (_, n) => part(n)),
+});
+const many = (value: (n: number) => number): number[] =>
+  Array.from({ length: 200 }, (_, n) => value(n));
+const long = 'x'.repeat(10 * megabyte);
+
+/** Conditions for documents with a `year` and one of a thousand other keys. */
+export const conditions: readonly (string | object)[] = [
+  { year: { [`$${long}`]: 1 } },
+  { [`$${long}`]: 1 },
+  { [long]: 1 },
+  { year: long },
+  { $and: Array.from({ length: 15_000 }, () => ({ year: 1 })) },
+  { year: { $in: many(() => 2025) } },
+  hundred(() => ({ year: { $in: many(() => 2025) } })),
+  hundred((n) => ({ year: { $in: many((each) => n * 200 + each) } })),
+  hundred((n) => ({ year: { $lt: 3000 + n } })),
+  { $and: Array.from({ length: 100 }, (_, n) => ({ year: { $lt: 3000 + n } })) },
+  { ['z'.repeat(64)]: 1 },
+  `year = 1${' or year = 2'.repeat(90)}`,
+  `${'not '.repeat(990)}year = 1`,
+  '('.repeat(4000),
+  `year in (${'1,'.repeat(1900)}1)`,
+  `year = "${'\\"'.repeat(1300)}`,
 ];

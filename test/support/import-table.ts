@@ -43,7 +43,17 @@ export const imports = {
     // Adapters for frameworks, each an entry point of its own.
     framework: ['index.ts'],
     // Suites that users run on parts of their own.
-    testing: ['kernel', 'blob/blob.ts', 'sink/sink.ts', 'pipeline', 'port', 'index.ts'],
+    testing: [
+      'kernel',
+      'blob/blob.ts',
+      'sink/sink.ts',
+      'pipeline',
+      'port',
+      'provider/batch/batch-provider.ts',
+      'provider/batch/check-provider.ts',
+      'engine/sync/source-kind.ts',
+      'index.ts',
+    ],
     // Between a step and the service that runs it in another process.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
@@ -121,15 +131,21 @@ export const imports = {
     'prom-client': ['service'],
     'node:sqlite': ['store'],
     'node:test': ['testing'],
-    'node:child_process': ['pipeline', 'engine', 'app', 'cli'],
+    'node:child_process': ['pipeline', 'engine', 'app', 'cli', 'source/kind/git'],
     'node:http': ['http', 'service', 'app', 'cli'],
   },
   pureFolders: { kernel: ['node:assert'] },
 };
 
 const tanstack = ['query', 'router', 'virtual'].map((name) => `@tanstack/react-${name}`);
+// Markdown to a syntax tree.
+const markdown = [
+  ...['mdast', 'mdast-util-from-markdown'],
+  ...['mdast-util-gfm-table', 'micromark-extension-gfm-table'],
+];
+const typeface = '@fontsource-variable/geist';
 export const webImports = {
-  packages: ['react', 'react-dom', ...tanstack],
+  packages: ['react', 'react-dom', ...tanstack, ...markdown, typeface],
   sources: ['kernel', 'client'],
   typesOnly: ['contract/contract.ts', 'contract/schema/schema.ts'],
 };

@@ -3,6 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 const perCore = 4;
+/** Set to 1, it slows down the pages of browser tests, as `--loaded` does. */
+export const slowPagesVariable = 'TEST_SLOW_PAGES';
+
 /** Ends when its parent process is gone. */
 const program = 'const parent = process.ppid; while (process.ppid === parent);';
 

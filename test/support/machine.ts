@@ -1,5 +1,6 @@
 /** Installs what the tests need and npm cannot provide. */
 import { spawnSync } from 'node:child_process';
+import { downloadPgvectorServer } from './pgvector-server.ts';
 import { findPostgres, whyNoPgvector } from './postgres.ts';
 import { findExecutable } from './server.ts';
 
@@ -57,6 +58,11 @@ export function prepareMachine(print: (line: string) => void): void {
   // Debian 12 has no pgvector: a package that the lists do not have is not requested each time.
   const offered = optionalTools().filter((tool) => !tool.isPresent() && isOffered(tool.package));
   if (offered.length > 0) install(offered, 'Tests that need it are skipped.', print);
+  if (whyNoPgvector() !== undefined) {
+    const problem = downloadPgvectorServer();
+    if (problem === undefined) print('Downloaded a Postgres that has pgvector.');
+    else print(`No Postgres with pgvector: ${problem}\nTests that need it are skipped.`);
+  }
 }
 
 function isOffered(name: string): boolean {

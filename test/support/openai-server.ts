@@ -46,17 +46,25 @@ export async function startOpenaiServer(t?: Cleanup): Promise<OpenaiServer> {
     void answer(incoming, response).catch(() => response.destroy());
   });
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const request = await readRequest(incoming);
+    const body = await readBody(incoming);
+    const wrong = wrongIn(incoming, body);
+    if (wrong !== undefined) {
+      const error = { message: wrong, type: 'invalid_request_error', param: null, code: null };
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+      return;
+    }
+    const request = requestOf(incoming, body);
     const index = requests.push(request) - 1;
     const scripted = await state.script(request, index);
     if (scripted === 'hang up') {
       response.destroy();
       return;
     }
-    const { status = 200, headers = {}, body } = scripted ?? {};
+    const { status = 200, headers = {}, body: sentBody } = scripted ?? {};
     if (status === 200) answered.push(...request.texts);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    const sent = body ?? goodBody(request);
+    const sent = sentBody ?? goodBody(request);
     response.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
   };
   server.listen(0, '127.0.0.1');
@@ -83,14 +91,36 @@ export async function startOpenaiServer(t?: Cleanup): Promise<OpenaiServer> {
   };
 }
 
-async function readRequest(incoming: IncomingMessage): Promise<EmbeddingRequest> {
+type Body = Readonly<Record<string, unknown>>;
+
+async function readBody(incoming: IncomingMessage): Promise<Body> {
   const parts: Buffer[] = [];
   for await (const part of incoming) parts.push(part as Buffer);
-  const body = JSON.parse(Buffer.concat(parts).toString('utf8'));
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
+
+const fields = ['model', 'input', 'encoding_format', 'dimensions'];
+const inputsMax = 2048;
+
+/** What OpenAI's package does not describe. */
+function wrongIn({ method, url }: IncomingMessage, body: Body): string | undefined {
+  if (method !== 'POST' || url !== '/v1/embeddings') return `${method} ${url}`;
+  const unknown = Object.keys(body).find((name) => !fields.includes(name));
+  if (unknown) return `there is no field ${unknown}`;
+  const { model, input, encoding_format: format = 'float', dimensions = 1 } = body;
+  if (typeof model !== 'string' || model === '') return 'model is missing';
+  const isList = Array.isArray(input) && input.length > 0 && input.length <= inputsMax;
+  if (!isList || !input.every((text) => typeof text === 'string' && text !== ''))
+    return 'input is no list of texts';
+  if (format !== 'float' && format !== 'base64') return `encoding_format is ${String(format)}`;
+  return Number.isInteger(dimensions) ? undefined : `dimensions is ${String(dimensions)}`;
+}
+
+function requestOf(incoming: IncomingMessage, body: Body): EmbeddingRequest {
   return {
-    texts: body.input,
-    model: body.model,
-    dimensions: body.dimensions,
+    texts: body.input as string[],
+    model: String(body.model),
+    dimensions: body.dimensions as number | undefined,
     authorization: incoming.headers.authorization,
   };
 }

@@ -8,7 +8,7 @@ import { item } from '../../src/kernel/lifecycle/item.ts';
 import type { Database } from '../../src/store/driver/database.ts';
 import { migrate } from '../../src/store/driver/migrate.ts';
 import { openPostgres } from '../../src/store/driver/postgres.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
+import { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
 import { type OpenStore, StoreFixture } from './store-fixture.ts';
 
 const shape = `SELECT
@@ -29,12 +29,17 @@ const empty = `DO $$ DECLARE name TEXT; BEGIN
 END $$`;
 
 export class PostgresStores {
+  readonly #options: PostgresOptions;
   readonly #free: string[] = [];
   #server: Postgres | undefined;
   #shape = '';
 
+  constructor(options: PostgresOptions = {}) {
+    this.#options = options;
+  }
+
   async start(): Promise<void> {
-    this.#server = await startPostgres({ durable: false });
+    this.#server = await startPostgres({ durable: false, ...this.#options });
     const url = await this.#make();
     this.#shape = await this.#ask(url, shape);
     this.#free.push(url);

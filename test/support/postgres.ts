@@ -4,6 +4,7 @@ import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { pgvectorServerFolder } from './pgvector-server.ts';
 import {
   findExecutable,
   type Identity,
@@ -17,6 +18,8 @@ export interface PostgresOptions {
   /** False disables fsync for speed. A test that kills the server must not. */
   readonly durable?: boolean;
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** A server that has pgvector, if one can be started here. */
+  readonly pgvector?: boolean;
 }
 
 export interface Postgres {
@@ -39,8 +42,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const identity = unprivilegedIdentity();
   if (identity) chownSync(directory, identity.uid, identity.gid);
   try {
-    await initializeCluster(directory, identity);
-    return await withFreePort((port) => startOn(port, directory, identity, options));
+    const programs = foldersFor(options);
+    await initializeCluster(directory, identity, programs);
+    const start = (port: number) => startOn(port, directory, identity, options, programs);
+    return await withFreePort(start);
   } catch (error) {
     removeDirectory(directory);
     throw error;
@@ -52,12 +57,26 @@ export function findPostgres(executable: 'initdb' | 'postgres'): string | undefi
   return findExecutable(executable, executableFolders());
 }
 
-/** Undefined if the Postgres of the tests has the extension; else why tests are skipped. */
+/** Undefined if a Postgres that has the extension can be started; else why tests are skipped. */
 export function whyNoPgvector(): string | undefined {
-  const config = findExecutable('pg_config', executableFolders());
-  const folder = config && execFileSync(config, ['--sharedir'], { encoding: 'utf8' }).trim();
-  const isThere = folder && existsSync(join(folder, 'extension', 'vector.control'));
-  return isThere ? undefined : 'this Postgres has no pgvector';
+  return foldersWithPgvector() ? undefined : 'no Postgres on this machine has pgvector';
+}
+
+/** Whether the Postgres of all other tests has it. */
+export function hasPgvector(folders: readonly string[] = executableFolders()): boolean {
+  const config = findExecutable('pg_config', folders);
+  if (config === undefined) return false;
+  const shared = execFileSync(config, ['--sharedir'], { encoding: 'utf8' }).trim();
+  return existsSync(join(shared, 'extension', 'vector.control'));
+}
+
+function foldersWithPgvector(): readonly string[] | undefined {
+  if (hasPgvector()) return executableFolders();
+  return existsSync(pgvectorServerFolder) ? [pgvectorServerFolder] : undefined;
+}
+
+function foldersFor({ pgvector = false }: PostgresOptions): readonly string[] {
+  return (pgvector ? foldersWithPgvector() : undefined) ?? executableFolders();
 }
 
 async function startOn(
@@ -65,13 +84,14 @@ async function startOn(
   directory: string,
   identity: Identity | undefined,
   options: PostgresOptions,
+  programs: readonly string[],
 ): Promise<Postgres> {
   const urlOf = (database: string) => `postgres://${role}@127.0.0.1:${port}/${database}`;
   const url = urlOf('postgres');
   const start = () =>
     startServer({
       name: 'Postgres',
-      executable: required('postgres'),
+      executable: required('postgres', programs),
       args: ['-D', join(directory, 'cluster'), ...settingArgs(port, directory, options)],
       directory,
       ...(identity && { identity }),
@@ -100,10 +120,14 @@ async function startOn(
   };
 }
 
-async function initializeCluster(directory: string, identity: Identity | undefined) {
+async function initializeCluster(
+  directory: string,
+  identity: Identity | undefined,
+  programs: readonly string[],
+) {
   const locale = process.platform === 'linux' ? 'C.UTF-8' : 'C';
   const args = ['-D', join(directory, 'cluster'), '-U', role, '-A', 'trust', '-E', 'UTF8'];
-  await execute(required('initdb'), [...args, `--locale=${locale}`, '--no-sync'], {
+  await execute(required('initdb', programs), [...args, `--locale=${locale}`, '--no-sync'], {
     cwd: directory,
     ...identity,
   });
@@ -125,8 +149,8 @@ function settingArgs(port: number, directory: string, options: PostgresOptions):
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-function required(executable: 'initdb' | 'postgres'): string {
-  const file = findPostgres(executable);
+function required(executable: 'initdb' | 'postgres', programs: readonly string[]): string {
+  const file = findExecutable(executable, programs);
   if (file) return file;
   throw new Error(
     `${executable} was not found. Install a Postgres server (Debian: apt-get install postgresql, ` +

@@ -6,10 +6,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { hangSignal, patience } from './patience.ts';
+import { isAlive } from './process-state.ts';
 import { until } from './wait.ts';
 
 export interface ServerCommand {
@@ -68,13 +70,14 @@ export async function startServer(command: ServerCommand): Promise<Server> {
 
 /**
  * Another process may take the port between the check and the start; then another port is tried.
+ * A server that is restarted finds its port free.
  */
 export async function withFreePort<Result>(
   start: (port: number) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await start(await freePort());
+      return await start(await lastingPort());
     } catch (error) {
       const isTaken = /address already in use|could not bind/i.test(String(error));
       if (!isTaken || attempt === 5) throw error;
@@ -100,21 +103,39 @@ export function unprivilegedIdentity(): Identity | undefined {
 }
 
 /**
- * For a server that starts long after its port was chosen: a port below the ephemeral range, so
- * that no connection and no other test takes it meanwhile.
+ * For a server that starts long after its port was chosen, or is killed and started again: a port
+ * below the ephemeral range, which no connection takes, and no other test until this process ends.
  */
 export async function lastingPort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
-    const server = createServer().listen(randomInt(20_000, 32_000), '127.0.0.1');
+    const chosen = randomInt(20_000, 32_000);
+    const server = createServer().listen(chosen, '127.0.0.1');
     try {
       await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
       server.close();
       await once(server, 'close');
-      return port;
+      reserve(chosen);
+      return chosen;
     } catch (error) {
       if (attempt === 20) throw error;
     }
+  }
+}
+
+const reserved = new Set<string>();
+process.once('exit', () => {
+  for (const file of reserved) rmSync(file, { force: true });
+});
+
+/** Throws if another process has the port. One that was killed leaves its file to the next. */
+function reserve(port: number): void {
+  const file = join(tmpdir(), `pawl-test-port-${port}`);
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    reserved.add(file);
+  } catch (error) {
+    if (!isAlive(Number(readFileSync(file, 'utf8')))) rmSync(file, { force: true });
+    throw error;
   }
 }
 

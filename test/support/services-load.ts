@@ -98,20 +98,34 @@ export async function ask<Answer = Record<string, unknown>>(
   path: string,
   body?: unknown,
 ): Promise<{ status: number; body: Answer }> {
-  const response = await fetch(`${address}${path}`, {
+  return send<Answer>(`${address}${path}`, body === undefined ? {} : { body });
+}
+
+interface Sending {
+  readonly body?: unknown;
+  /** The idempotency key. */
+  readonly key?: string | undefined;
+}
+
+async function send<Answer>(url: string, { body, key }: Sending) {
+  const own = { 'x-api-key': userKey, ...(key !== undefined && { 'idempotency-key': key }) };
+  const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
     // A kept connection would belong to an orchestrator that was killed meanwhile.
-    headers: { 'x-api-key': userKey, 'content-type': 'application/json', connection: 'close' },
+    headers: { ...own, 'content-type': 'application/json', connection: 'close' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Answer };
 }
 
+/** With a key, a repeated submission is the same job: its first response may have been lost. */
 export async function submit(
   services: Services,
-  { corpus, urls }: { corpus: string; urls: readonly string[] },
+  { corpus, urls, key }: { corpus: string; urls: readonly string[]; key?: string },
 ): Promise<string> {
-  const answer = await ask(services.orchestrator.address, '/jobs', { corpus_name: corpus, urls });
+  const body = { corpus_name: corpus, urls };
+  const { address } = services.orchestrator;
+  const answer = await send<{ job_id: string }>(`${address}/jobs`, { body, key });
   assert.equal(answer.status, 202, JSON.stringify(answer.body));
   return String(answer.body.job_id);
 }

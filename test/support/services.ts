@@ -8,6 +8,7 @@ import type { RoleName } from '../../src/app/settings/service.ts';
 import { CallbackGate } from './callback-gate.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { type Redis, startRedis } from './redis.ts';
+import { lastingPort } from './server.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 import { until } from './wait.ts';
 
@@ -54,6 +55,7 @@ export class RoleProcess {
   }
 
   async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    if (this.port === 0) this.port = await lastingPort();
     const args = [cli, 'serve', '--role', this.role, '--port', String(this.port), '--no-sample'];
     this.#output = '';
     const child = spawn(process.execPath, [...args, '--json'], {
@@ -68,11 +70,9 @@ export class RoleProcess {
     }
     const found = () => {
       if (child.exitCode !== null) throw new Error(`${this.name} has ended: ${this.output}`);
-      return /"address":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(this.#output) ?? undefined;
+      return this.#output.includes(`"address":"${this.address}"`);
     };
-    const what = `the address of ${this.name}`;
-    const [, port] = await until(found, { what });
-    this.port = Number(port);
+    await until(found, { what: `the address of ${this.name}` });
   }
 
   async stop(signal: NodeJS.Signals): Promise<void> {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { compiled } from './compiled.ts';
 import { patience } from './patience.ts';
 import type { TestMessage } from './test-reporter.ts';
 
@@ -18,6 +19,8 @@ export interface FileResult {
   readonly skipped: readonly string[];
   readonly failures: readonly TestFailure[];
   readonly durationMs: number;
+  /** Of the file and the processes it waited for; undefined if it did not come to its end. */
+  readonly cpuSeconds: number | undefined;
   /** The end of the file's output. */
   readonly output: string;
 }
@@ -29,8 +32,6 @@ const outputCharactersMax = 20_000;
  */
 const drainMs = 2_000;
 const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
-/** Hundreds of processes load the same modules: they are compiled once. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 const running = new Set<ChildProcess>();
 
 export async function runTestFile(file: string): Promise<FileResult> {
@@ -38,6 +39,7 @@ export async function runTestFile(file: string): Promise<FileResult> {
   const child = spawn(process.execPath, [`--test-reporter=${reporter}`, file], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
+    // Hundreds of processes load the same modules: they are compiled once.
     env: { ...process.env, NODE_COMPILE_CACHE: compiled },
   });
   running.add(child);
@@ -87,6 +89,7 @@ class Tally {
   underWay = 0;
   #passed = 0;
   #output = '';
+  #cpuSeconds: number | undefined;
   readonly #skipped: string[] = [];
   readonly #failures: TestFailure[] = [];
 
@@ -108,6 +111,9 @@ class Tally {
       case 'failed':
         this.fail(message.name, message.detail);
         break;
+      case 'spent':
+        this.#cpuSeconds = message.cpuSeconds;
+        break;
     }
   }
 
@@ -127,7 +133,8 @@ class Tally {
       else if (passed + skipped.length === 0) this.fail(file, 'the file has no tests');
     }
     const failures = [...this.#failures];
-    return { file, passed, skipped, failures, durationMs, output: this.#output };
+    const cpuSeconds = this.#cpuSeconds;
+    return { file, passed, skipped, failures, durationMs, cpuSeconds, output: this.#output };
   }
 }
 

@@ -3,6 +3,7 @@
  * in the order of the file.
  */
 import { AssertionError } from 'node:assert';
+import { readFileSync } from 'node:fs';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -10,7 +11,8 @@ export type TestMessage =
   | { readonly kind: 'begun' | 'ended'; readonly name: string }
   | { readonly kind: 'passed'; readonly name: string }
   | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
-  | { readonly kind: 'failed'; readonly name: string; readonly detail: string };
+  | { readonly kind: 'failed'; readonly name: string; readonly detail: string }
+  | { readonly kind: 'spent'; readonly cpuSeconds: number };
 
 const nodeFrame = /^\s+at .*(?:node:internal|node:async_hooks|<anonymous>\)$)/;
 
@@ -29,8 +31,23 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       if (message) send(message);
     }
   }
+  send({ kind: 'spent', cpuSeconds: cpuSeconds() });
   // Node reads a reporter as text; this one has already sent everything.
   yield '';
+}
+
+const ticksPerSecond = 100;
+
+/** Of this process; on Linux, also of every process that it has started and waited for. */
+function cpuSeconds(): number {
+  if (process.platform !== 'linux') {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return ticks / ticksPerSecond;
 }
 
 type Ended = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>;

@@ -79,6 +79,10 @@ export class TestWorld implements World {
       commitsMax: database.commitsMax,
       run: (statement, parameters) => this.track(database.run(statement, parameters)),
       write: (work) => this.track(database.write(work)),
+      get early() {
+        return this;
+      },
+      flushed: () => database.flushed(),
       now: () => this.#now,
       measureClock: async () => undefined,
       close: () => database.close(),

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { patience } from './patience.ts';
 
 export interface UntilOptions {
@@ -30,4 +32,19 @@ export async function until<Answer>(
     await pause(intervalMs);
   } while (performance.now() < deadline);
   throw new Error(`timed out after ${patienceMs} ms waiting for ${what}`, { cause });
+}
+
+/**
+ * Polls until the result equals the expected value. A page shows other values before it: those of
+ * the page that was left, or of data that is still loading.
+ */
+export async function untilEqual<Value>(
+  read: () => Promise<Value>,
+  expected: Value,
+): Promise<void> {
+  const isEqual = async (): Promise<true> => {
+    assert.deepEqual(await read(), expected);
+    return true;
+  };
+  await until(isEqual, { what: inspect(expected) });
 }

@@ -10,6 +10,11 @@ import { useWorkbench } from '../workbench.ts';
 export type Attempt = AnswerOf<'GET /attempt'>;
 export type Staged = AnswerOf<'GET /staging'>['items'][number];
 
+const failures: ReadonlySet<Staged['status']> = new Set(['failed', 'refused']);
+
+/** It waits for a person: it is in no job, so no retry will come. */
+export const isStagedFailure = ({ status }: Staged): boolean => failures.has(status);
+
 const messagesKey = ['source-messages'];
 
 export function useAttempt() {

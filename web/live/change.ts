@@ -11,6 +11,7 @@ export interface Changes {
   hasNewJobs: boolean;
   inbox: boolean;
   attempt: boolean;
+  sources: boolean;
   /** Batch tasks that moved. */
   readonly tasks: Set<string>;
   documents: boolean;
@@ -26,6 +27,7 @@ export function noChanges(): Changes {
     hasNewJobs: false,
     inbox: false,
     attempt: false,
+    sources: false,
     tasks: new Set(),
     documents: false,
     documentIds: new Set(),
@@ -48,6 +50,9 @@ const documentKinds: ReadonlySet<Event['kind']> = new Set([
   'corpus_deleted',
 ]);
 
+/** Events of the runs of sources. */
+const runKinds: ReadonlySet<Event['kind']> = new Set(['sync_started', 'sync_held', 'sync_ended']);
+
 /** Events after which a job has more items. */
 const growthKinds: ReadonlySet<Event['kind']> = new Set([
   'job_accepted',
@@ -62,6 +67,7 @@ export function noteEvent(changes: Changes, { kind, job_id, item_id, detail }: E
   if (job_id !== null && growthKinds.has(kind)) changes.grown.add(job_id);
   if (kind === 'job_accepted') changes.hasNewJobs = true;
   if (inboxKinds.has(kind)) changes.inbox = true;
+  if (runKinds.has(kind)) changes.sources = true;
   if (typeof detail.task_id === 'string') changes.tasks.add(detail.task_id);
   if (!documentKinds.has(kind)) return;
   changes.documents = true;

@@ -4,7 +4,7 @@
  */
 
 import { Client } from '../../src/client/http.ts';
-import type { Chosen } from '../../src/contract/schema/schema.ts';
+import type { Cause, Chosen } from '../../src/contract/schema/schema.ts';
 import type { Keyring } from './keyring.ts';
 
 export interface DiscardsOptions {
@@ -16,8 +16,14 @@ export interface DiscardsOptions {
 
 const undoMs = 6000;
 
+/** Causes that are not discarded, counted without their discarded documents. */
+export type LeftOf = <Counted extends Pick<Cause, 'fingerprint' | 'count'>>(
+  causes: readonly Counted[],
+) => Counted[];
+
 interface Waiting {
   readonly name: string;
+  readonly fingerprint: string;
   readonly chosen: Chosen;
   readonly timer: ReturnType<typeof setTimeout>;
 }
@@ -27,6 +33,7 @@ export class Discards {
   readonly #listeners = new Set<() => void>();
   #waiting: readonly Waiting[] = [];
   #names: ReadonlySet<string> = new Set();
+  #leftOf: LeftOf = (causes) => [...causes];
 
   constructor(options: DiscardsOptions) {
     this.#options = options;
@@ -43,9 +50,14 @@ export class Discards {
     return () => this.#listeners.delete(listener);
   };
 
-  add(name: string, chosen: Chosen): void {
+  /** The same function until the pending discards change. */
+  get leftOf(): LeftOf {
+    return this.#leftOf;
+  }
+
+  add({ name, fingerprint, chosen }: Pick<Waiting, 'name' | 'fingerprint' | 'chosen'>): void {
     const timer = setTimeout(() => void this.#send(name), undoMs);
-    this.#set([...this.#waiting, { name, chosen, timer }]);
+    this.#set([...this.#waiting, { name, fingerprint, chosen, timer }]);
   }
 
   undo(name: string): void {
@@ -85,6 +97,17 @@ export class Discards {
   #set(waiting: readonly Waiting[]): void {
     this.#waiting = waiting;
     this.#names = new Set(waiting.map(({ name }) => name));
+    this.#leftOf = (causes) => causes.flatMap((cause) => withoutDiscarded(cause, waiting));
     for (const listener of this.#listeners) listener();
   }
+}
+
+function withoutDiscarded<Counted extends Pick<Cause, 'fingerprint' | 'count'>>(
+  cause: Counted,
+  waiting: readonly Waiting[],
+): Counted[] {
+  const own = waiting.filter(({ fingerprint }) => fingerprint === cause.fingerprint);
+  const isWhole = own.some(({ chosen }) => chosen.cause !== undefined);
+  const left = isWhole ? 0 : cause.count - own.length;
+  return left > 0 ? [{ ...cause, count: left }] : [];
 }

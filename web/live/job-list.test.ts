@@ -35,6 +35,20 @@ describe('a list of jobs', () => {
     assert.deepEqual(idsOf(patched), ['9', '8', '7', '6']);
   });
 
+  test('knows which jobs belong to a group, and which have a name', () => {
+    const groupsOf = (one: Job) =>
+      (['running', 'attention', 'done'] as const).filter((group) => isMatch(one, { group }));
+    assert.deepEqual(groupsOf(job(1, { state: 'running', items_failed: 0 })), ['running']);
+    assert.deepEqual(groupsOf(job(1, { state: 'paused', items_failed: 0 })), ['attention']);
+    assert.deepEqual(groupsOf(job(1, { state: 'succeeded', items_failed: 2 })), [
+      'attention',
+      'done',
+    ]);
+    const named = job(1, { url: 'upload:Guide.md' });
+    assert.equal(isMatch(named, { text: 'guide' }), true);
+    assert.equal(isMatch(named, { text: 'other' }), false);
+  });
+
   test('drops a job that no longer matches the filter', () => {
     const done = job(8, { status: 'done' });
     const patched = patchPages(pages, new Map([[done.job_id, done]]), { status: 'scraping' });

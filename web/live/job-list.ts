@@ -6,9 +6,15 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
 import type { AnswerOf } from '../../src/contract/contract.ts';
 import type { Job } from '../../src/contract/schema/schema.ts';
+import { job as jobMachine, jobState, workingStates } from '../../src/kernel/lifecycle/job.ts';
 import type { Changes } from './change.ts';
 
+export type JobGroup = 'running' | 'attention' | 'done';
+
 export interface JobFilter {
+  readonly group?: JobGroup | undefined;
+  /** A part of the first source or of the id. */
+  readonly text?: string | undefined;
   readonly corpus_name?: string | undefined;
   readonly status?: Job['status'] | undefined;
   readonly state?: Job['state'] | undefined;
@@ -20,8 +26,18 @@ export type JobPages = InfiniteData<JobPage, string | undefined>;
 
 export const jobsPerPage = 200;
 
+/** A failure that was discarded is counted too, until the list is read again. */
+const groups: Readonly<Record<JobGroup, (job: Job) => boolean>> = {
+  running: ({ state }) => workingStates.includes(state),
+  attention: ({ state, items_failed }) => state === jobState.paused || items_failed > 0,
+  done: ({ state }) => jobMachine.final.includes(state),
+};
+
 export function isMatch(job: Job, filter: JobFilter): boolean {
+  const part = filter.text?.toLowerCase() ?? '';
   return (
+    (filter.group === undefined || groups[filter.group](job)) &&
+    `${job.url ?? ''} ${job.job_id}`.toLowerCase().includes(part) &&
     (filter.corpus_name === undefined || job.corpus_name === filter.corpus_name) &&
     (filter.status === undefined || job.status === filter.status) &&
     (filter.state === undefined || job.state === filter.state) &&
@@ -61,6 +77,9 @@ export async function refreshJobLists(
   client: Client,
   changes: Changes,
 ): Promise<void> {
+  if (changes.jobs.size > 0 || changes.hasNewJobs || changes.inbox) {
+    void queries.invalidateQueries({ queryKey: ['job-counts'] });
+  }
   const lists = queries.getQueryCache().findAll({ queryKey: ['jobs'], type: 'active' });
   for (const { queryKey, state } of lists) {
     const filter = queryKey[1] as JobFilter;

@@ -1,41 +1,89 @@
 /**
- * The event log of a job. It is read on by its cursor, so a broken connection causes neither gaps
- * nor duplicates.
+ * The event log of a job, newest first, and of one of its documents. A refresh reads what is newer
+ * than the newest known event, so a broken connection causes neither gaps nor duplicates.
  */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import type { Event } from '../../src/contract/schema/schema.ts';
 import { useWorkbench } from '../workbench.ts';
 
 export interface JobLog {
+  /** Newest first. */
   readonly events: readonly Event[];
-  readonly after: number;
-  readonly isCut: boolean;
+  readonly hasOlder: boolean;
 }
 
 const perPage = 1000;
-export const eventsMax = 20_000;
+/** With more new events than this, the log starts again at its newest end. */
+const newerPagesMax = 4;
 
-export function useJobLog(jobId: string, isWanted: boolean) {
+export function useJobLog(jobId: string) {
   const { client, queries } = useWorkbench();
   const queryKey = ['job', jobId, 'log'];
-  return useQuery({
+  const readBefore = async (before: number, signal?: AbortSignal): Promise<JobLog> => {
+    const query = { before, limit: perPage };
+    const page = await client().ask('GET /jobs/:id/events', {
+      params: { id: jobId },
+      query,
+      signal,
+    });
+    return { events: page.items, hasOlder: page.has_more };
+  };
+  const readAfter = async (known: JobLog, signal: AbortSignal): Promise<JobLog | undefined> => {
+    let events = known.events;
+    for (let pages = 0; pages < newerPagesMax; pages += 1) {
+      const page = await client().ask('GET /jobs/:id/events', {
+        params: { id: jobId },
+        query: { after: events[0]?.seq ?? 0, limit: perPage },
+        signal,
+      });
+      events = [...page.items.toReversed(), ...events];
+      if (!page.has_more) return { ...known, events };
+    }
+    return undefined;
+  };
+  const query = useQuery({
     queryKey,
-    enabled: isWanted,
     queryFn: async ({ signal }): Promise<JobLog> => {
       const known = queries.getQueryData<JobLog>(queryKey);
-      const events = [...(known?.events ?? [])];
-      let after = known?.after ?? 0;
-      for (let hasMore = true; hasMore && events.length < eventsMax; ) {
-        const page = await client().ask('GET /jobs/:id/events', {
-          params: { id: jobId },
-          query: { after, limit: perPage },
+      const grown = known && (await readAfter(known, signal));
+      return grown ?? readBefore(Number.MAX_SAFE_INTEGER, signal);
+    },
+    structuralSharing: false,
+  });
+  const older = useMutation({
+    mutationFn: (before: number) => readBefore(before),
+    onSuccess: (page, before) =>
+      queries.setQueryData<JobLog>(queryKey, (now) => {
+        // A refresh in the meantime may have started again at the newest end.
+        if (now?.events.at(-1)?.seq !== before) return now;
+        return { events: [...now.events, ...page.events], hasOlder: page.hasOlder };
+      }),
+  });
+  const oldest = query.data?.events.at(-1)?.seq;
+  const readOlder = (): void => {
+    if (query.data?.hasOlder && oldest !== undefined && !older.isPending) older.mutate(oldest);
+  };
+  return { ...query, readOlder };
+}
+
+/** The complete history of one document, oldest first. */
+export function useItemLog(itemId: number) {
+  const { client, queries } = useWorkbench();
+  const queryKey = ['item', itemId, 'log'];
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }): Promise<readonly Event[]> => {
+      const events = [...(queries.getQueryData<readonly Event[]>(queryKey) ?? [])];
+      for (let hasMore = true; hasMore; ) {
+        const page = await client().ask('GET /items/:id/events', {
+          params: { id: String(itemId) },
+          query: { after: events.at(-1)?.seq ?? 0, limit: perPage },
           signal,
         });
         events.push(...page.items);
-        after = page.last_seq;
         hasMore = page.has_more;
       }
-      return { events, after, isCut: events.length >= eventsMax };
+      return events;
     },
     structuralSharing: false,
   });

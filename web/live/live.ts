@@ -117,9 +117,11 @@ export class Live {
     };
     const keys = [
       ...[...changes.jobs].map((id) => ['job', id]),
+      ...[...changes.items.values()].flatMap((ids) => [...ids].map((id) => ['item', id])),
       ...[...changes.tasks].map((id) => ['batch-task', id]),
       ...(changes.inbox ? [['inbox'], ['inbox-count']] : []),
       ...(changes.attempt ? [['attempt'], ['staging']] : []),
+      ...(changes.sources ? [['sources']] : []),
     ];
     await Promise.allSettled([
       ...keys.map((queryKey) => queries.invalidateQueries({ queryKey })),

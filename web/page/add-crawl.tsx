@@ -1,10 +1,8 @@
-/** The form of a crawl: start address, limits, and path filters. */
+/** The form of a crawl: limits, and path filters. */
 import type { BodyOf } from '../../src/contract/contract.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
-import { checkAddress } from './preflight.ts';
 
 export interface CrawlPlan {
-  readonly url: string;
   readonly depth: string;
   readonly limit: string;
   readonly include: string;
@@ -14,17 +12,13 @@ export interface CrawlPlan {
 const { crawlDepthMax, crawlDepthDefault, crawlPagesMax, crawlPagesDefault } = limits.job;
 
 export const noCrawl: CrawlPlan = {
-  url: '',
   depth: String(crawlDepthDefault),
   limit: String(crawlPagesDefault),
   include: '',
   exclude: '',
 };
 
-export function crawlProblem({ url, depth, limit }: CrawlPlan): string | undefined {
-  if (url.trim() === '') return 'enter the start address';
-  const { verdict, note } = checkAddress(url.trim());
-  if (verdict !== 'ready') return `the address ${note}`;
+export function crawlProblem({ depth, limit }: CrawlPlan): string | undefined {
   if (!isWithin(depth, 0, crawlDepthMax)) return `depth must be from 0 to ${crawlDepthMax}`;
   if (!isWithin(limit, 1, crawlPagesMax))
     return `the limit must be from 1 to ${crawlPagesMax} pages`;
@@ -35,11 +29,14 @@ function isWithin(text: string, least: number, most: number): boolean {
   return /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
 }
 
-export function crawlBody(plan: CrawlPlan): NonNullable<BodyOf<'POST /jobs'>['crawl']> {
+export function crawlBody(
+  url: string,
+  plan: CrawlPlan,
+): NonNullable<BodyOf<'POST /jobs'>['crawl']> {
   const include = globsOf(plan.include);
   const exclude = globsOf(plan.exclude);
   return {
-    url: checkAddress(plan.url.trim()).name,
+    url,
     depth: Number(plan.depth),
     limit: Number(plan.limit),
     ...(include.length > 0 && { include }),
@@ -50,7 +47,6 @@ export function crawlBody(plan: CrawlPlan): NonNullable<BodyOf<'POST /jobs'>['cr
 const globsOf = (text: string): string[] => text.split(/[\s,]+/).filter((glob) => glob !== '');
 
 const fields = [
-  { name: 'url', label: 'Start address', hint: 'https://example.org/docs/' },
   { name: 'depth', label: 'Maximum depth', hint: '3' },
   { name: 'limit', label: 'Maximum pages', hint: '1000' },
   { name: 'include', label: 'Include paths', hint: '/docs/*' },
@@ -64,23 +60,25 @@ export interface CrawlFormProps {
 
 export function CrawlForm({ plan, onChange }: CrawlFormProps) {
   return (
-    <div className="stack">
-      {fields.map(({ name, label, hint }) => (
-        <label key={name} className="field">
-          <span>{label}</span>
-          <input
-            className="input"
-            value={plan[name]}
-            placeholder={hint}
-            inputMode={name === 'depth' || name === 'limit' ? 'numeric' : undefined}
-            onChange={(event) => onChange({ ...plan, [name]: event.target.value })}
-          />
-        </label>
-      ))}
+    <>
+      <div className="option-fields">
+        {fields.map(({ name, label, hint }) => (
+          <label key={name} className="field">
+            <span>{label}</span>
+            <input
+              className="input"
+              value={plan[name]}
+              placeholder={hint}
+              inputMode={name === 'depth' || name === 'limit' ? 'numeric' : undefined}
+              onChange={(event) => onChange({ ...plan, [name]: event.target.value })}
+            />
+          </label>
+        ))}
+      </div>
       <p className="soft">
         Pawl follows links and sitemaps on the same site. It obeys robots.txt and the crawl delay of
         the site.
       </p>
-    </div>
+    </>
   );
 }

@@ -23,7 +23,7 @@ describe('the attempt button', () => {
 
   test('says what it would add, and is disabled without sources', () => {
     assert.equal(attemptButton(at('idle', { sources: 1 })).text, 'Add 1 source to pets');
-    assert.deepEqual(attemptButton(at('idle')), { text: 'Start' });
+    assert.deepEqual(attemptButton(at('idle')), { text: 'Add' });
     assert.deepEqual(attemptButton(at('complete')), { text: 'Complete' });
     assert.equal(attemptButton(at('complete', { sources: 2 })).action, 'start');
   });
@@ -36,7 +36,7 @@ describe('the attempt button', () => {
   test('refers to a job if there are too many sources for one attempt', () => {
     const { text, action } = attemptButton(at('idle', { sources: 1001 }));
     assert.equal(action, undefined);
-    assert.match(text, /submit them as a job/);
+    assert.match(text, /add them in background/);
   });
 
   test('is disabled while another user runs the attempt', () => {

@@ -45,7 +45,7 @@ const rows: readonly Row[] = [
     ({ sentShare }) => sentShare !== undefined,
     ({ sentShare = 0 }) => ({ text: `Sending, ${percent(sentShare)}: stop`, action: 'abort' }),
   ],
-  [({ attempt }) => attempt === undefined, () => ({ text: 'Start' })],
+  [({ attempt }) => attempt === undefined, () => ({ text: 'Add' })],
   [
     ({ attempt }) => attempt?.occupied === true,
     () => ({ text: 'Another user is adding documents' }),
@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
   [offers('resume'), () => ({ text: 'Resume', action: 'resume' })],
   [
     ({ sources }) => sources > sourcesMax,
-    () => ({ text: `More than ${sourcesMax} sources: submit them as a job` }),
+    () => ({ text: `More than ${sourcesMax} sources: add them in background` }),
   ],
   [
     (now) => now.sources > 0 && offers('start')(now),
@@ -65,12 +65,12 @@ const rows: readonly Row[] = [
     }),
   ],
   [isAt(attemptStatus.complete), () => ({ text: 'Complete' })],
-  [() => true, () => ({ text: 'Start' })],
+  [() => true, () => ({ text: 'Add' })],
 ];
 
 export function attemptButton(now: Circumstances): AttemptButton {
   const button = rows.find(([isSo]) => isSo(now))?.[1];
-  return button?.(now) ?? { text: 'Start' };
+  return button?.(now) ?? { text: 'Add' };
 }
 
 function percent(share: number): string {

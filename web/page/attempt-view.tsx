@@ -7,7 +7,7 @@ import type { Attempt, Staged } from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
 import { messageOf } from '../part/job-badge.ts';
 import { Stages } from '../part/status.tsx';
-import { counted, words } from '../part/wording.ts';
+import { count, counted } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { isOpen } from './attempt-button.ts';
 import { StagedList } from './staged-list.tsx';
@@ -45,11 +45,19 @@ const sentences: Readonly<Record<Attempt['status'], (attempt: Attempt) => string
   running: ({ phase }) => doings[phase],
   stopping: () => 'Finishing the current step.',
   paused: () => 'Finished steps are kept and not repeated when you resume.',
-  complete: ({ job_id }) =>
-    job_id === null
+  complete: (attempt) =>
+    attempt.job_id === null
       ? 'The corpus already has all sources. Nothing was stored.'
-      : 'Text and chunks are stored. A job makes them searchable.',
+      : `${outcomeOf(attempt)}. A job makes the documents searchable.`,
 };
+
+/** Such as "386 added, 1 needs you". */
+function outcomeOf({ sources }: Attempt): string {
+  if (!sources) return 'Text and chunks are stored';
+  const { split, failed } = sources;
+  const added = `${count(split)} added`;
+  return failed === 0 ? added : `${added}, ${count(failed)} ${failed === 1 ? 'needs' : 'need'} you`;
+}
 
 const isSafe = 'It is stored and cannot be lost.';
 const isUnsafe =
@@ -58,10 +66,12 @@ const isUnsafe =
 
 export interface AttemptViewProps {
   readonly attempt: Attempt;
+  /** Where a finished attempt has added documents. */
+  readonly corpus: string;
   readonly sources: readonly Staged[];
 }
 
-export function AttemptView({ attempt, sources }: AttemptViewProps) {
+export function AttemptView({ attempt, sources, corpus }: AttemptViewProps) {
   const { status, trouble } = attempt;
   const badge = badgeOf(attempt);
   return (
@@ -75,13 +85,23 @@ export function AttemptView({ attempt, sources }: AttemptViewProps) {
       {attempt.sources && <Counts sources={attempt.sources} />}
       {trouble && <Trouble {...trouble} />}
       {isOpen(attempt) && <p className="soft small">{attempt.safe_to_leave ? isSafe : isUnsafe}</p>}
-      {!isOpen(attempt) && attempt.job_id !== null && <Following jobId={attempt.job_id} />}
+      {!isOpen(attempt) && attempt.job_id !== null && (
+        <Following jobId={attempt.job_id} corpus={attempt.corpus_name ?? corpus} />
+      )}
       {sources.length > 0 && <StagedList sources={sources} status={status} />}
     </section>
   );
 }
 
 const phases = phaseTable.map(({ phase }) => phase).filter((phase) => phase !== 'not_started');
+
+const phaseNames = {
+  preflight: 'Checking',
+  parsing: 'Reading',
+  splitting: 'Chunking',
+  atomic_text_commit: 'Saving',
+  text_committed: 'Saved',
+} as const satisfies Record<(typeof phases)[number], string>;
 
 function PhaseStrip({ attempt: { status, phase } }: { attempt: Attempt }) {
   const isComplete = status === attemptStatus.complete;
@@ -94,7 +114,7 @@ function PhaseStrip({ attempt: { status, phase } }: { attempt: Attempt }) {
           className={classOf(index, place, status)}
           aria-current={index === place ? 'step' : undefined}
         >
-          {words(name)}
+          {phaseNames[name]}
         </li>
       ))}
     </ol>
@@ -143,7 +163,7 @@ function Trouble({ code, message }: { code: string; message: string }) {
 }
 
 /** The stored sources continue as an ordinary job. */
-function Following({ jobId: id }: { jobId: string }) {
+function Following({ jobId: id, corpus }: { jobId: string; corpus: string }) {
   const { client } = useWorkbench();
   const { data: job } = useQuery({
     queryKey: ['job', id],
@@ -153,9 +173,14 @@ function Following({ jobId: id }: { jobId: string }) {
     <div className="card stack tight">
       <div className="row spread">
         <strong>{job ? messageOf(job) : 'The job is starting.'}</strong>
-        <Link to="/jobs/$id" params={{ id }} className="button">
-          Open the job
-        </Link>
+        <span className="row">
+          <Link to="/search" search={{ corpus }} className="button">
+            {`Search ${corpus}`}
+          </Link>
+          <Link to="/jobs/$id" params={{ id }} className="button">
+            Open the job
+          </Link>
+        </span>
       </div>
       {job && <Stages job={job} />}
     </div>

@@ -12,6 +12,7 @@ import { count, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { TaskOutput } from './batch-output.tsx';
 import { costText, TaskBadge, taskName } from './task-status.tsx';
+import '../style/text.css';
 
 export function BatchTaskPage() {
   const { id } = useParams({ from: '/batch/$id' });

@@ -1,12 +1,12 @@
 /** All batch tasks at outside providers, newest first, live. */
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { memo, useCallback, useMemo } from 'react';
+import { memo } from 'react';
 import { batchTask } from '../../src/kernel/lifecycle/batch-task.ts';
 import { type Task, type TaskState, tasksPerPage } from '../live/task-list.ts';
 import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Menu } from '../part/choice.tsx';
 import { LongList } from '../part/long-list.tsx';
+import { usePaged } from '../part/paged.ts';
 import { count, counted, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { costText, TaskBadge, taskName } from './task-status.tsx';
@@ -15,30 +15,23 @@ const rowHeight = 40;
 
 function useTasks(state: TaskState | undefined) {
   const { client } = useWorkbench();
-  return useInfiniteQuery({
-    queryKey: ['batch-tasks', state ?? ''],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) =>
+  return usePaged<Task>({
+    key: ['batch-tasks', state ?? ''],
+    read: ({ cursor, signal }) =>
       client().ask('GET /batch/tasks', { query: { state, limit: tasksPerPage, cursor }, signal }),
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
 }
 
 export function BatchPage() {
   const { state } = useSearch({ from: '/batch' });
-  const query = useTasks(state);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
-  const readOn = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const { query, rows, more } = useTasks(state);
   return (
     <div className="page fills">
       <header className="page-head">
         <h1>Batch tasks</h1>
         <span className="soft number">
           {counted(rows.length, 'task')}
-          {hasNextPage && ' so far'}
+          {more && ' so far'}
         </span>
         <Link to="/batch/new" className="button primary">
           New task
@@ -57,7 +50,7 @@ export function BatchPage() {
           rowHeight={rowHeight}
           keyOf={({ task_id }) => task_id}
           render={(task) => <TaskRow task={task} />}
-          onEnd={readOn}
+          onEnd={more}
         />
       )}
     </div>

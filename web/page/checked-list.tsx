@@ -1,6 +1,7 @@
-/** The check result of each source, before anything is sent. Many sources are shown in groups. */
+/** The check result of each source, before anything is sent. */
 import { Badge, type Tone } from '../part/basic.tsx';
-import { LongList } from '../part/long-list.tsx';
+import { type Group, GroupedList } from '../part/grouped-list.tsx';
+import { count } from '../part/wording.ts';
 import type { Checked } from './preflight.ts';
 
 const badges: Readonly<Record<Checked['verdict'], { tone: Tone; name: string }>> = {
@@ -9,8 +10,6 @@ const badges: Readonly<Record<Checked['verdict'], { tone: Tone; name: string }>>
   twice: { tone: 'plain', name: 'skipped' },
 };
 
-/** With more sources than this, they are grouped. */
-const plainMax = 20;
 const rowHeight = 44;
 const order: readonly Checked['verdict'][] = ['refused', 'twice', 'ready'];
 
@@ -18,63 +17,61 @@ export interface CheckedListProps {
   readonly checked: readonly Checked[];
   /** What the service already knows about it. */
   readonly known?: ReadonlyMap<string, string> | undefined;
-  readonly onRemove?: ((index: number) => void) | undefined;
+  readonly onRemove: (index: number) => void;
+  readonly onRemoveAll: () => void;
 }
 
 interface Row extends Checked {
   readonly index: number;
 }
 
-export function CheckedList({ checked, known, onRemove }: CheckedListProps) {
+export function CheckedList({ checked, known, onRemove, onRemoveAll }: CheckedListProps) {
   if (checked.length === 0) return null;
-  const rows = checked.map((each, index) => ({ ...each, index }));
-  const render = (row: Row) => (
-    <CheckedRow row={row} note={known?.get(row.name) ?? row.note} onRemove={onRemove} />
-  );
+  const rows = checked.map((each, index): Row => ({ ...each, index }));
   return (
-    <div className="card flush" data-preflight={checked.length}>
-      {checked.length <= plainMax ? (
-        <ul>
-          {rows.map((row) => (
-            <li key={row.index}>{render(row)}</li>
-          ))}
-        </ul>
-      ) : (
-        groupsOf(rows).map(([group, members]) => (
-          <details key={group} data-group={group}>
-            <summary className="entry">
-              <Badge tone={badges[members[0].verdict].tone}>{`${members.length} ${group}`}</Badge>
-              <span className="soft">
-                {members[0].verdict === 'ready' ? '' : 'will be skipped'}
-              </span>
-            </summary>
-            <div className="group-rows" style={{ height: Math.min(members.length, 8) * rowHeight }}>
-              <LongList
-                label={`${members.length} ${group}`}
-                rows={members}
-                rowHeight={rowHeight}
-                keyOf={({ index }) => index}
-                render={render}
-              />
-            </div>
-          </details>
-        ))
-      )}
-    </div>
+    <section className="card flush" aria-label="Sources to add" data-preflight={checked.length}>
+      <div className="row spread summary">
+        <strong>{summaryOf(checked)}</strong>
+        <button type="button" className="button quiet" onClick={onRemoveAll}>
+          Remove all
+        </button>
+      </div>
+      <GroupedList
+        label="Sources"
+        rows={rows}
+        rowHeight={rowHeight}
+        groupOf={groupOf}
+        keyOf={({ index }) => index}
+        render={(row) => (
+          <CheckedRow
+            row={row}
+            note={(row.note === 'ready' ? known?.get(row.name) : undefined) ?? row.note}
+            onRemove={onRemove}
+          />
+        )}
+      />
+    </section>
   );
 }
 
-/** What needs attention comes first. */
-function groupsOf(rows: readonly Row[]): (readonly [string, readonly [Row, ...Row[]]])[] {
-  const groups = new Map<string, [Row, ...Row[]]>();
-  for (const row of rows) {
-    const members = groups.get(row.group);
-    if (members) members.push(row);
-    else groups.set(row.group, [row]);
-  }
-  const rank = ([first]: readonly [Row, ...Row[]]): number => order.indexOf(first.verdict);
-  return [...groups].sort(([, one], [, other]) => rank(one) - rank(other));
+function groupOf({ group, verdict }: Row): Group {
+  const rank = order.indexOf(verdict);
+  const { tone } = badges[verdict];
+  if (verdict !== 'ready') return { name: group, tone, rank, note: 'will be skipped' };
+  if (group === 'ready') return { name: group, tone, rank, note: undefined };
+  return { name: group, tone: 'warn', rank, note: 'will be tried: the service decides' };
 }
+
+/** Such as "412 ready · 51 same content · 3 too large". */
+function summaryOf(checked: readonly Checked[]): string {
+  return [...Map.groupBy(checked, ({ group }) => group)]
+    .sort(([, [one]], [, [other]]) => rankOf(other) - rankOf(one))
+    .map(([group, members]) => `${count(members.length)} ${group}`)
+    .join(' · ');
+}
+
+const rankOf = (checked: Checked | undefined): number =>
+  checked ? order.indexOf(checked.verdict) : 0;
 
 interface CheckedRowProps {
   readonly row: Row;
@@ -84,17 +81,15 @@ interface CheckedRowProps {
 
 function CheckedRow({ row: { name, verdict, index }, note, onRemove }: CheckedRowProps) {
   return (
-    <div className="entry">
+    <div className="entry checked">
       <Badge tone={badges[verdict].tone}>{badges[verdict].name}</Badge>
-      <span className="grow cut" title={name}>
+      <span className="grow cut" title={name} dir="auto">
         {name}
       </span>
-      <span className="soft">{note}</span>
-      {onRemove && (
-        <button type="button" className="button quiet" onClick={() => onRemove(index)}>
-          Remove
-        </button>
-      )}
+      <span className="soft note">{note}</span>
+      <button type="button" className="button quiet" onClick={() => onRemove(index)}>
+        Remove
+      </button>
     </div>
   );
 }

@@ -27,8 +27,12 @@ export async function readDropped(items: Iterable<DataTransferItem>): Promise<Dr
   const unreadable: string[] = [];
   const open: FileSystemEntry[] = [];
   for (const item of items) {
-    const entry = item.kind === 'file' ? item.webkitGetAsEntry() : null;
+    if (item.kind !== 'file') continue;
+    const entry = item.webkitGetAsEntry();
+    // Of a file that comes from no folder, such as a picture of another page.
+    const file = entry ? null : item.getAsFile();
     if (entry) open.push(entry);
+    else if (file) files.push({ path: file.name, file });
   }
   for (let entry = open.shift(); entry; entry = open.shift()) {
     const path = entry.fullPath.replace(/^\//, '');

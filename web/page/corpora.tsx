@@ -54,8 +54,8 @@ function CorpusTable({ corpora }: { corpora: readonly Corpus[] }) {
             <tr>
               <th>Name</th>
               <th className="number">Documents</th>
-              <th className="number">Chunks</th>
-              <th className="number">Text</th>
+              <th className="number wide">Chunks</th>
+              <th className="number wide">Text</th>
               <th className="number">Updated</th>
               <th>
                 <span className="hidden-text">Search</span>
@@ -71,8 +71,8 @@ function CorpusTable({ corpora }: { corpora: readonly Corpus[] }) {
                   </Link>
                 </td>
                 <td className="number">{count(corpus.documents)}</td>
-                <td className="number">{count(corpus.chunks)}</td>
-                <td className="number">{bytes(corpus.text_bytes)}</td>
+                <td className="number wide">{count(corpus.chunks)}</td>
+                <td className="number wide">{bytes(corpus.text_bytes)}</td>
                 <td className="number">
                   <Time at={corpus.updated_at} />
                 </td>

@@ -1,9 +1,28 @@
 /** Chooses an existing corpus, or a new one. */
 import { useState } from 'react';
 import { Menu } from '../part/choice.tsx';
+import { useCorpora } from '../part/corpus-query.ts';
 import { corpusProblem } from './preflight.ts';
 
 const fresh = '+ new';
+
+/**
+ * The corpus of a form: the one of the link or the choice, otherwise the first of the list. Empty
+ * until the list is read; then it stays, also when the list changes.
+ */
+export function useChosenCorpus(given: string | undefined) {
+  const read = useCorpora().data?.items.map(({ name }) => name);
+  const [first, setFirst] = useState<string>();
+  if (first === undefined && read) setFirst(read[0] ?? 'documents');
+  const [picked, setPicked] = useState({ given, corpus: given });
+  // A link to the page names the corpus again.
+  const named = picked.given === given ? picked.corpus : given;
+  return {
+    names: read ?? [],
+    corpus: named ?? first ?? '',
+    setCorpus: (name: string): void => setPicked({ given, corpus: name }),
+  };
+}
 
 export interface CorpusPickerProps {
   readonly names: readonly string[];

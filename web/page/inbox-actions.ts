@@ -31,7 +31,7 @@ export function useInboxActions(corpus: string | undefined) {
     const { cause, item } = choice;
     const name = item ? `item ${item.item_id}` : `cause ${cause.fingerprint}`;
     if (discards.names.has(name)) return;
-    discards.add(name, chosenOf(choice));
+    discards.add({ name, fingerprint: cause.fingerprint, chosen: chosenOf(choice) });
     const what = item ? shortSource(item.source) : counted(cause.count, 'document');
     notices.tell(`Discarded ${what}.`, { undo: () => discards.undo(name) });
   };

@@ -8,6 +8,7 @@ import { StepStrip } from '../part/step-strip.tsx';
 import { count, shortSource, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import type { Choice } from './inbox-actions.ts';
+import { Fix } from './inbox-fix.tsx';
 
 export interface CauseViewProps {
   readonly cause: Cause;
@@ -106,11 +107,11 @@ function Entry({ item, ...props }: CauseViewProps & { item: Item }) {
   const isOpened = opened === item.item_id;
   return (
     <li>
-      <div className={chosen === id ? 'entry chosen' : 'entry'}>
+      <div className={chosen === id ? 'entry failure chosen' : 'entry failure'}>
         <button
           id={id}
           type="button"
-          className="entry-open grow cut"
+          className="entry-open grow source"
           aria-expanded={isOpened}
           onClick={() => onEnter(choice)}
         >
@@ -141,8 +142,9 @@ function Tried({ item }: { item: Item }) {
         <StepStrip item={item} />
         <p>{item.explanation}</p>
         {error && <p className="soft">{error.message}</p>}
+        <Fix item={item} />
         {context.length > 0 && (
-          <p className="small soft">
+          <p className="small soft source">
             {context.map(([name, value]) => `${words(name)}: ${String(value)}`).join(' · ')}
           </p>
         )}

@@ -17,14 +17,13 @@ export interface InboxListProps {
 export function InboxList({ causes, corpus }: InboxListProps) {
   const { discards } = useWorkbench();
   const hidden = useSyncExternalStore(discards.listen, () => discards.names);
-  const shown = causes.filter(({ fingerprint }) => !hidden.has(`cause ${fingerprint}`));
   const [open, setOpen] = useState<ReadonlySet<string>>(
-    () => new Set(causes.slice(0, 1).map(({ fingerprint }) => fingerprint)),
+    () => new Set(firstOf(causes).map(({ fingerprint }) => fingerprint)),
   );
   const [opened, setOpened] = useState<number>();
   const [listed, setListed] = useState<ReadonlyMap<string, readonly Item[]>>(new Map());
   const { retry, discard } = useInboxActions(corpus);
-  const choices = shown.flatMap((cause): Choice[] => {
+  const choices = causes.flatMap((cause): Choice[] => {
     const items = open.has(cause.fingerprint) ? (listed.get(cause.fingerprint) ?? []) : [];
     return [{ cause }, ...items.map((item) => ({ cause, item }))];
   });
@@ -37,7 +36,7 @@ export function InboxList({ causes, corpus }: InboxListProps) {
   };
   return (
     <div className="stack">
-      {shown.map((cause) => (
+      {causes.map((cause) => (
         <CauseView
           key={cause.fingerprint}
           cause={cause}
@@ -54,6 +53,17 @@ export function InboxList({ causes, corpus }: InboxListProps) {
       ))}
     </div>
   );
+}
+
+const openedMax = 12;
+
+/** The first cause, and each after it whose documents fit on the screen as well. */
+function firstOf(causes: readonly Cause[]): readonly Cause[] {
+  let listed = 0;
+  return causes.filter(({ count }, place) => {
+    listed += count;
+    return place === 0 || listed <= openedMax;
+  });
 }
 
 type Act = (choice: Choice) => void;

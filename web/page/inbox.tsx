@@ -1,12 +1,16 @@
 /** Failed documents by cause, with advice. Every action has a key. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { isStagedFailure, useStaging } from '../live/attempt.ts';
 import { Empty, Problem, Skeleton } from '../part/basic.tsx';
 import { Menu } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
+import { useLeftOf } from '../part/inbox-total.ts';
 import { counted } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { InboxList } from './inbox-list.tsx';
+import { StagedFailures } from './inbox-staged.tsx';
+import '../style/text.css';
 
 export function InboxPage() {
   const { corpus } = useSearch({ from: '/inbox' });
@@ -17,7 +21,9 @@ export function InboxPage() {
       client().ask('GET /inbox', { query: { corpus_name: corpus, limit: 1 }, signal }),
   });
   const causes = query.data?.causes ?? [];
-  const total = causes.reduce((sum, cause) => sum + cause.count, 0);
+  const left = useLeftOf()(causes);
+  const total = left.reduce((sum, cause) => sum + cause.count, 0);
+  const staged = useStaging().data?.items.filter(isStagedFailure) ?? [];
   return (
     <div className="page narrow">
       <header className="page-head">
@@ -29,7 +35,7 @@ export function InboxPage() {
       {query.isError && !query.data && (
         <Problem error={query.error} onRetry={() => void query.refetch()} />
       )}
-      {query.isSuccess && total === 0 && (
+      {query.isSuccess && total + staged.length === 0 && (
         <Empty
           title="No failed documents"
           next={
@@ -42,7 +48,8 @@ export function InboxPage() {
           do. Automatic retries do not.
         </Empty>
       )}
-      {total > 0 && <InboxList causes={causes} corpus={corpus} />}
+      <StagedFailures corpus={corpus} />
+      {causes.length > 0 && <InboxList causes={left} corpus={corpus} />}
       {total > 0 && (
         <p className="soft small">
           <kbd>j</kbd> <kbd>k</kbd> navigate, <kbd>Enter</kbd> open, <kbd>r</kbd> retry,{' '}

@@ -41,12 +41,12 @@ describe('before anything is sent', () => {
     );
   });
 
-  test('a recording is accepted in the cheap lane, and refused with a hint in the other', () => {
+  test('a recording is accepted in the batch lane, and refused with a hint in the other', () => {
     const file = (path: string, type: string) => ({ path, file: { type, size: 5 } as File });
     const files = [file('talk.mp3', 'audio/mpeg'), file('talk.mp4', 'video/mp4'), file('a', '')];
     const verdicts = (lane: Lane) => checkFiles(files, lane).map(({ verdict }) => verdict);
     assert.deepEqual(verdicts('now'), ['refused', 'refused', 'ready']);
-    assert.match(checkFiles(files, 'now')[0]?.note ?? '', /choose the cheap lane/);
+    assert.match(checkFiles(files, 'now')[0]?.note ?? '', /choose the batch lane/);
     assert.deepEqual(verdicts('cheap'), ['ready', 'ready', 'ready']);
   });
 

@@ -58,8 +58,18 @@ export function checkAddress(line: string): Checked {
   if (url.username !== '') return refuse('must not contain a name or a password');
   if (url.href.length > limits.job.sourceUrlCharactersMax) return refuse('is too long');
   url.hash = '';
+  if (isPrivate(url.hostname)) {
+    const note = 'fetched only if PAWL_ALLOW_HOSTS names it';
+    return { name: url.href, verdict: 'ready', group: 'on a private network', note };
+  }
   return { name: url.href, verdict: 'ready', group: 'ready', note: 'ready' };
 }
+
+/** Only a name can be judged here. The service judges the address that it leads to. */
+const isPrivate = (host: string): boolean =>
+  /^(?:localhost|127\.|10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd]|\[::1)/.test(
+    host,
+  );
 
 /** Audio and video files, which only the cheap lane accepts. */
 const isRecording = ({ type }: File): boolean => /^(?:audio|video)\//.test(type);
@@ -67,7 +77,11 @@ const isRecording = ({ type }: File): boolean => /^(?:audio|video)\//.test(type)
 /** Files of a folder that people do not mean: those of tools, and hidden ones. */
 const isHidden = (path: string): boolean => /(?:^|\/)(?:\.[^/]+|node_modules)(?:\/|$)/.test(path);
 
-export function checkFiles(files: readonly ChosenFile[], lane: Lane): Checked[] {
+export function checkFiles(
+  files: readonly ChosenFile[],
+  lane: Lane,
+  same: ReadonlyMap<string, string> = new Map(),
+): Checked[] {
   const seen = new Set<string>();
   return files.map(({ path: name, file }) => {
     const problem = problemOf(file, name, lane);
@@ -76,6 +90,10 @@ export function checkFiles(files: readonly ChosenFile[], lane: Lane): Checked[] 
       return { name, verdict: 'twice', group: 'twice in the list', note: 'is already in the list' };
     }
     seen.add(name);
+    const other = same.get(name);
+    if (other !== undefined) {
+      return { name, verdict: 'twice', group: 'same content', note: `the same as ${other}` };
+    }
     return { name, verdict: 'ready', group: 'ready', note: bytes(file.size) };
   });
 }
@@ -95,7 +113,7 @@ function problemOf(
     return { group: 'too large', note };
   }
   if (lane === 'now' && isRecording(file)) {
-    return { group: 'recordings', note: 'a recording: choose the cheap lane' };
+    return { group: 'recordings', note: 'a recording: choose the batch lane' };
   }
   return undefined;
 }

@@ -1,6 +1,5 @@
 /** Each source of the attempt, with its progress and its result. */
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { attemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
 import {
   type Attempt,
@@ -9,6 +8,7 @@ import {
   type Staged,
 } from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
+import { type Group, GroupedList } from '../part/grouped-list.tsx';
 import { bytes, counted, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 
@@ -24,7 +24,7 @@ const badges: Readonly<Record<Staged['status'], { tone: Tone; name: string }>> =
 const stored = { tone: 'ok', name: 'stored' } as const;
 const fetched = { tone: 'run', name: 'fetched' } as const;
 
-const shownStep = 200;
+const rowHeight = 60;
 
 export interface StagedListProps {
   readonly sources: readonly Staged[];
@@ -44,31 +44,22 @@ export function StagedList({ sources, status }: StagedListProps) {
   const isLocked = status === attemptStatus.running || status === attemptStatus.stopping;
   const left = isLocked ? [] : sources.filter((source) => !isStored(source, status));
   const removable = new Set(left.map(({ id }) => id));
-  const [shown, setShown] = useState(shownStep);
-  const ordered = sources.toSorted((one, other) => rankOf(one) - rankOf(other));
   return (
-    <div className="card flush">
-      <ul aria-label="Sources" data-sources={sources.length}>
-        {ordered.slice(0, shown).map((source) => (
+    <div className="card flush" data-sources={sources.length}>
+      <GroupedList
+        label="Sources"
+        rows={sources}
+        rowHeight={rowHeight}
+        groupOf={(source) => groupOf(source, status)}
+        keyOf={({ id }) => id}
+        render={(source) => (
           <StagedRow
-            key={source.id}
             source={source}
             isStored={isStored(source, status)}
             onRemove={removable.has(source.id) ? () => remove.mutate([source.id]) : undefined}
           />
-        ))}
-      </ul>
-      {sources.length > shown && (
-        <p className="entry">
-          <button
-            type="button"
-            className="button quiet"
-            onClick={() => setShown(shown + shownStep)}
-          >
-            {`Show more (${sources.length - shown} left)`}
-          </button>
-        </p>
-      )}
+        )}
+      />
       {removable.size > 1 && (
         <p className="entry">
           <button
@@ -85,7 +76,11 @@ export function StagedList({ sources, status }: StagedListProps) {
 }
 
 /** Failed sources come first: somebody has to decide about them. */
-const rankOf = ({ status }: Staged): number => (badges[status].tone === 'bad' ? 0 : 1);
+function groupOf(source: Staged, status: Attempt['status']): Group {
+  const { tone, name } = isStored(source, status) ? stored : badgeOf(source);
+  if (tone === 'bad') return { tone, name: 'need you', rank: 0, isOpen: true };
+  return { tone, name, rank: 1 };
+}
 
 const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
   status === attemptStatus.complete && reached === 'split';
@@ -108,7 +103,7 @@ function StagedRow({ source, isStored, onRemove }: StagedRowProps) {
     ...(source.chunks === null ? [] : [counted(source.chunks, 'chunk')]),
   ];
   return (
-    <li className="entry wraps" data-source={source.status}>
+    <div className="entry wraps" data-source={source.status}>
       <Badge tone={badge.tone}>{badge.name}</Badge>
       <span className="grow cut" title={source.name}>
         {shortSource(source.name)}
@@ -124,6 +119,6 @@ function StagedRow({ source, isStored, onRemove }: StagedRowProps) {
           {source.explanation} {source.code && <code>{source.code}</code>}
         </span>
       )}
-    </li>
+    </div>
   );
 }

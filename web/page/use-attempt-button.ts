@@ -11,10 +11,11 @@ import {
   useSourceMessages,
   useStaging,
 } from '../live/attempt.ts';
+import { counted } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type AttemptButton, attemptButton, type ButtonAction, isOpen } from './attempt-button.ts';
 import { corpusProblem } from './preflight.ts';
-import { type Plan, useSubmission } from './submission.ts';
+import { type Plan, type Submission, useSubmission } from './submission.ts';
 
 export interface AttemptButtonState {
   readonly button: AttemptButton;
@@ -34,7 +35,7 @@ export interface AttemptButtonOptions {
   readonly plan: Plan | undefined;
   readonly corpus: string;
   /** Called when the chosen sources are sent and can be removed from the form. */
-  readonly onSent: () => void;
+  readonly onSent: (refused?: readonly string[]) => void;
 }
 
 export function useAttemptButton({
@@ -43,7 +44,6 @@ export function useAttemptButton({
   onSent,
 }: AttemptButtonOptions): AttemptButtonState {
   const { queries } = useWorkbench();
-  const navigate = useNavigate();
   const attempt = useAttempt();
   // An open attempt shows its own sources, another corpus does not get leftovers.
   const all = useStaging().data?.items ?? [];
@@ -51,22 +51,16 @@ export function useAttemptButton({
   const staged = all.filter(({ corpus_name }) => corpus_name === null || corpus_name === into);
   const messages = useSourceMessages();
   const submission = useSubmission();
+  const handOver = useHandOver(submission, onSent);
   const request = useRequest();
   const isSending = submission.sentShare !== undefined;
   const start = async (): Promise<void> => {
-    if (plan && plan.kind !== 'crawl') {
+    if (plan) {
       if (!(await submission.stage(plan))) return refreshAttempt(queries);
       onSent();
     }
     forgetSourceMessages(queries);
     request.mutate({ action: 'start', corpus });
-  };
-  const handOver = async (given: Plan): Promise<void> => {
-    const [id, ...others] = await submission.handOver(given);
-    if (id === undefined) return;
-    onSent();
-    if (others.length > 0) await navigate({ to: '/jobs', ignoreBlocker: true });
-    else await navigate({ to: '/jobs/$id', params: { id }, ignoreBlocker: true });
   };
   const act = (action: ButtonAction): void => {
     if (action === 'abort') submission.abort();
@@ -91,6 +85,30 @@ export function useAttemptButton({
   };
 }
 
+/** Submits a background job or a source, and shows it. */
+function useHandOver(submission: Submission, onSent: AttemptButtonOptions['onSent']) {
+  const { notices, queries } = useWorkbench();
+  const navigate = useNavigate();
+  return async (given: Plan): Promise<void> => {
+    const handed = await submission.handOver(given);
+    if (!handed) return;
+    const { source: name, jobs, refused, refusal } = handed;
+    onSent(refused);
+    if (refusal !== undefined) {
+      const what = counted(refused.length, 'address was', 'addresses were');
+      const kept = refused.length === 1 ? 'It is' : 'They are';
+      notices.tell(`${what} not added: ${refusal}. ${kept} kept on the page Add.`, { tone: 'bad' });
+    }
+    const [id, ...others] = jobs;
+    if (name !== undefined) {
+      await queries.invalidateQueries({ queryKey: ['sources'] });
+      await navigate({ to: '/sources/$name', params: { name }, ignoreBlocker: true });
+    } else if (id === undefined || others.length > 0)
+      await navigate({ to: '/jobs', ignoreBlocker: true });
+    else await navigate({ to: '/jobs/$id', params: { id }, ignoreBlocker: true });
+  };
+}
+
 const routes = {
   stop: 'POST /attempt/stop',
   resume: 'POST /attempt/resume',
@@ -109,8 +127,7 @@ function useRequest() {
 }
 
 function countOf(plan: Plan | undefined): number {
-  if (plan?.kind === 'urls') return plan.urls.length;
-  return plan?.kind === 'files' ? plan.files.length : 0;
+  return plan ? plan.urls.length + plan.files.length : 0;
 }
 
 /** Processed sources are no longer staged; their last message is still shown. */

@@ -22,7 +22,8 @@ export function AddressedInput(props: AddressedInputProps) {
     if (document.activeElement !== field.current) setText(value);
   }, [value]);
   useEffect(() => {
-    if (isFirst) field.current?.focus();
+    // A page that was scrolled before keeps its place.
+    if (isFirst) field.current?.focus({ preventScroll: true });
   }, [isFirst]);
   return (
     <label className="field">

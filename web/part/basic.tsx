@@ -113,33 +113,3 @@ export function Facts({ facts, isWide = false }: { facts: readonly Fact[]; isWid
     </dl>
   );
 }
-
-/** Text with highlighted ranges. It is always rendered as text, never as markup. */
-export function Marked({ text, ranges }: { text: string; ranges: readonly Range[] }) {
-  const parts: ReactNode[] = [];
-  let place = 0;
-  for (const { start, end } of ranges) {
-    if (start < place || end > text.length) continue;
-    parts.push(text.slice(place, start), <mark key={start}>{text.slice(start, end)}</mark>);
-    place = end;
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(place)}
-    </>
-  );
-}
-
-/**
- * Joins lines that were only broken to fit a page; lists, headings and tables keep their lines.
- * Characters are replaced one by one, so that offsets stay valid.
- */
-export function flowing(text: string): string {
-  return text.replace(/(?<=[^\n])\n(?=[^\n\-*#|>\d\s])/g, ' ');
-}
-
-export interface Range {
-  readonly start: number;
-  readonly end: number;
-}

@@ -4,6 +4,8 @@ import type { KeyboardEvent } from 'react';
 export interface Option<Value extends string> {
   readonly value: Value;
   readonly name: string;
+  /** How many entries it has. */
+  readonly total?: string | undefined;
 }
 
 interface Choice<Value extends string> {
@@ -54,6 +56,7 @@ export function Tabs<Value extends string>({ label, options, value, onChange }: 
           onClick={() => onChange(option.value)}
         >
           {option.name}
+          {option.total !== undefined && <span className="soft number"> {option.total}</span>}
         </button>
       ))}
     </div>

@@ -27,7 +27,9 @@ const jobOf = (status: Job['status'], stage: Stage | undefined): Job => {
   const error = { stage: stage ?? 'scraping', step: 'fetched', code: 'http_403', context };
   const message = jobMessage(status, status === 'failed' ? error : null);
   const more = stage === undefined ? {} : { failed_stage: stage };
-  return { status, state: 'running', message, partial: false, items_failed: 0, ...more } as Job;
+  const items = { items_total: 1, items_failed: 0 };
+  const url = 'https://example.org/';
+  return { status, state: 'running', message, url, partial: false, ...items, ...more } as Job;
 };
 
 describe('a status', () => {
@@ -38,6 +40,42 @@ describe('a status', () => {
       assert.equal(messageOf(job), message);
     });
   }
+
+  test('of a job with failures among its documents is amber, and says how many', () => {
+    const job = {
+      ...jobOf('done', undefined),
+      partial: true,
+      items_total: 381,
+      items_done: 251,
+      items_failed: 130,
+    } as Job;
+    assert.deepEqual([badgeOf(job).tone, badgeOf(job).state], ['warn', 'Done with 130 failures']);
+    assert.equal(messageOf(job), '251 documents ready to search, 130 failed');
+  });
+
+  test('of a failed upload or text does not blame an address', () => {
+    const failedOf = (url: string, code: string): string => {
+      const error = { stage: 'scraping', step: 'fetched', code, context: {} };
+      const message = jobMessage('failed', error);
+      return messageOf({ ...jobOf('failed', 'scraping'), url, message, error } as unknown as Job);
+    };
+    assert.match(failedOf('upload:scan.pdf', 'parse_error_strict'), /^Document is damaged\. /);
+    assert.match(failedOf('inline:note', 'empty_source'), /^Source is empty\. Check that/);
+    assert.equal(
+      failedOf('https://example.org/', 'http_404'),
+      jobMessage('failed', {
+        stage: 'scraping',
+        step: 'fetched',
+        code: 'http_404',
+        context: {},
+      }),
+    );
+  });
+
+  test('of a canceled job says what is ready', () => {
+    const job = { ...jobOf('canceled', undefined), items_total: 6000, items_done: 480 } as Job;
+    assert.equal(messageOf(job), 'Canceled with 480 of 6,000 ready');
+  });
 
   test('of a job that a user has paused is paused, at any step of its documents', () => {
     const job = { ...jobOf('scraping', undefined), state: 'paused' } as Job;

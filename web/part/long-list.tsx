@@ -48,9 +48,11 @@ export function LongList<Row>(props: LongListProps<Row>) {
     if (!focus(place)) requestAnimationFrame(() => focus(place));
   };
   useKeys({ j: () => move(1), k: () => move(-1) });
+  // With its border.
+  const basis = { flexBasis: virtual.getTotalSize() + 1 };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by key
-    <section ref={frame} className="list fill" aria-label={label} tabIndex={0}>
+    <section ref={frame} className="list fill" style={basis} aria-label={label} tabIndex={0}>
       <ul className="list-inner" style={{ height: virtual.getTotalSize() }}>
         {seen.map(({ index, start, size }) => {
           const row = rows[index];

@@ -4,6 +4,7 @@
  */
 import { useId } from 'react';
 import type { Machine } from '../../src/kernel/lifecycle/machine.ts';
+import '../style/figure.css';
 import { words } from './wording.ts';
 
 const box = { width: 96, height: 28, gapX: 62, gapY: 22 };

@@ -58,6 +58,11 @@ export function shortSource(source: string): string {
   return source.startsWith('/') ? source.split('/').slice(-2).join('/') : source;
 }
 
+/** Quoted for a shell, if it must be. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Inline text has no name that the command could use. */
 export function extractCommand(source: string): string {
   const file = source.replace(/^upload:/, '');

@@ -6,6 +6,7 @@ import type { World } from '../../kernel/world.ts';
 import type { ModelCall } from '../../observe/trace.ts';
 import { checkEmbedder, type EmbedderPort, pluggedEmbedder } from '../../port/embedder.ts';
 import { checkEntityExtractor, type EntityExtractorPort } from '../../port/entity-extractor.ts';
+import { type ChatModel, openaiChat } from '../../provider/chat/chat-stream.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import { openaiCompleter } from '../../provider/completion/openai-completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
@@ -45,6 +46,9 @@ export interface ExtractorOptions {
   readonly prices?: Prices | undefined;
   readonly budget?: BudgetLimits | undefined;
 }
+
+/** Like those of an extractor. */
+export type AnswererOptions = ExtractorOptions;
 
 const vendors = embedderVendors.map((name) => `${name}:MODEL`).join(', ');
 const embedderForms = `local, minilm, openai:MODEL, ${vendors} or onnx:FOLDER`;
@@ -205,4 +209,16 @@ export function completerOf(
   const at = { url: url ?? openaiUrl, isNamed: url !== undefined, key };
   const completer = openaiCompleter({ ...at, model, prices, budget, world });
   return onCall ? observedCompleter(completer, world, onCall) : completer;
+}
+
+export function answererChat(
+  { model, url, key, prices, budget }: AnswererOptions,
+  world: World,
+): ChatModel {
+  if (url === undefined && key === undefined) {
+    const message = `${model} needs a key: set PAWL_ANSWERER_KEY, or PAWL_ANSWERER_URL`;
+    throw new Failure('usage_error', message);
+  }
+  const at = { url: url ?? openaiUrl, isNamed: url !== undefined, key };
+  return openaiChat({ ...at, model, prices, budget, world });
 }

@@ -1,6 +1,7 @@
 /** The MCP endpoint of a service. Its package is loaded with the first request. */
 import type { CallerContext } from '../../access/caller.ts';
 import type { McpAnswer } from '../../http/mcp-route.ts';
+import { shortened } from '../../kernel/text/shortened.ts';
 import type { McpEndpoint } from '../../mcp/http.ts';
 import { type Ask, askInProcess, storeRoutes } from '../../service/in-process.ts';
 import { refuseOverLimit } from '../../service/rate.ts';
@@ -12,10 +13,10 @@ export interface OpenMcp {
   close(): Promise<void>;
 }
 
-export function openMcp(
-  service: Service,
-  onError: (what: string, error: unknown) => void,
-): OpenMcp {
+/** Of the reason for a refused request: it may quote the request. */
+const reasonCharactersMax = 200;
+
+export function openMcp(service: Service, log: { info(message: string): void }): OpenMcp {
   const handlers = storeRoutes(service);
   const askFor = (caller: CallerContext): Ask => {
     const ask = askInProcess(handlers, caller);
@@ -28,7 +29,9 @@ export function openMcp(
   let opened: Promise<McpEndpoint> | undefined;
   const open = async (): Promise<McpEndpoint> => {
     const { mcpEndpoint } = await import('../../mcp/http.ts');
-    const onerror = (error: Error): void => onError('an MCP request failed', error);
+    // The caller's mistake, as a rule. The response has a status, which is logged as well.
+    const onerror = ({ message }: Error): void =>
+      log.info(`an MCP request was refused: ${shortened(message, reasonCharactersMax)}`);
     return mcpEndpoint({ version: packageVersion(), askFor, onerror });
   };
   return {

@@ -1,4 +1,5 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
+import { statfs } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from '../../access/audit.ts';
 import type { CallerDirectory } from '../../access/caller-directory.ts';
@@ -33,6 +34,7 @@ import { countWaiting } from '../../store/item/places.ts';
 import { Outbox } from '../../webhook/outbox.ts';
 import { assembleHotStore } from '../adapter/access.ts';
 import type { AssembleOptions } from '../options.ts';
+import { packageVersion } from '../version.ts';
 import { type Assembled, assemble } from '../wire.ts';
 import { realWorld } from '../world.ts';
 import {
@@ -211,7 +213,7 @@ async function openHttp(options: ServiceOptions, { reporting, assembled, readers
   const standalone = broker
     ? undefined
     : await openStandalone(assembled, { callbacks, options, onError });
-  const mcp = openMcp(service, onError);
+  const mcp = openMcp(service, logger);
   const app = await buildServer({
     service,
     log: options.log,
@@ -255,7 +257,7 @@ interface ServiceParts extends HttpParts {
 }
 
 function serviceOf(
-  { webhookSecret: secret, queueDepthMax: max }: ServiceOptions,
+  { webhookSecret: secret, queueDepthMax: max, data }: ServiceOptions,
   { reporting, assembled, readers, directory, isDraining }: ServiceParts,
 ): Service {
   const { world, audit, guarded, spans, progress } = reporting;
@@ -272,6 +274,7 @@ function serviceOf(
     origins: assembled.origins,
     sinks: assembled.sinks,
     extractor: assembled.extractor,
+    answerer: assembled.answerer,
     lifecycle: assembled.lifecycle,
     world,
     access: guarded.access,
@@ -288,9 +291,17 @@ function serviceOf(
     metrics,
     progress,
     attempt: assembled.attempt,
+    about: { version: packageVersion(), readDisk: () => readDisk(data) },
     isLocal: guarded.isLocal,
     isDraining,
   };
+}
+
+/** Null for a store without a folder, and where the file system does not tell. */
+async function readDisk(folder: string | undefined) {
+  if (folder === undefined) return null;
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return blocks === 0 ? null : { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
 interface JobParts {
@@ -311,7 +322,7 @@ interface JobReader {
 function openJobs({ assembled, news, metrics, world, hot, onError }: JobParts): JobReader {
   const { database, lifecycle, engine } = assembled;
   const standings = new ItemCounts({ database, world });
-  const jobViews = new JobViews({ database, standings, lifecycle });
+  const jobViews = new JobViews({ database, world, standings, lifecycle });
   if (!hot) return { views: jobViews.shown, stop: async () => undefined };
   const views = new HotJobs({
     store: hot,

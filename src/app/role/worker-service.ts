@@ -164,7 +164,7 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
   const { allowHosts, render, embedder } = options;
   const tools = openTools({ allowHosts, browser, render, embedder, extractor, onCall }, world);
   const sinks = await openSinks((searches && options.sinks) || {}, world);
-  const mirror = database && vectorsOf(database, sinks, options.pgvector);
+  const mirror = database && vectorsOf(database, sinks, options);
   const { forQueries } = tools.embedders;
   const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
   const payloads = payloadsBy(blobs);

@@ -120,15 +120,19 @@ function parse<K extends Key>(key: K, text: string, where: string): Config[K] {
 
 function readObject(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
+  const advice = `Correct ${configFile} in this folder, such as { "port": 7301 }, or delete it.`;
   try {
     const value: unknown = JSON.parse(text);
     if (value instanceof Object && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw new Failure('usage_error', `${configFile} is not JSON: ${String(error)}`, {
+    throw new Failure('usage_error', `${configFile} is not JSON: ${(error as Error).message}`, {
       cause: error,
+      context: { advice },
     });
   }
-  throw new Failure('usage_error', `${configFile} must contain one JSON object`);
+  throw new Failure('usage_error', `${configFile} must contain one JSON object`, {
+    context: { advice },
+  });
 }
 
 function unknownVariables(environment: ConfigInput['environment']): string[] {

@@ -34,6 +34,14 @@ export function parsePace(text: string): PaceSetting | undefined {
   return isFit ? Object.fromEntries(entries) : undefined;
 }
 
+/** Cents per million input and output tokens: `15/60`. */
+export function parsePrices(
+  text: string,
+): { readonly input: number; readonly output: number } | undefined {
+  const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  return input === undefined ? undefined : { input: Number(input), output: Number(output) };
+}
+
 export function wholeFromOne(text: string): number | undefined {
   const value = Number(text);
   return Number.isSafeInteger(value) && value >= 1 ? value : undefined;

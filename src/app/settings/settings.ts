@@ -1,13 +1,21 @@
 /** All settings in one table: variable, flag, valid values and meaning. */
 import { limits } from '../../kernel/limits/limits.ts';
 import { embedderVendors, vendorModel } from '../../kernel/name/embedder-vendor.ts';
-import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './forms.ts';
+import {
+  list,
+  type PaceSetting,
+  parsePace,
+  parsePrices,
+  wholeFromOne,
+  wholeNumber,
+} from './forms.ts';
+import { type ModelConfig, modelSettings } from './model.ts';
 import { type RateConfig, rateSettings } from './rate.ts';
 import { type RedisConfig, redisSettings } from './redis.ts';
 import { type ServiceConfig, serviceSettings } from './service.ts';
 import { type SinkConfig, sinkSettings } from './sink.ts';
 
-export interface Config extends RateConfig, RedisConfig, ServiceConfig, SinkConfig {
+export interface Config extends ModelConfig, RateConfig, RedisConfig, ServiceConfig, SinkConfig {
   readonly data: string;
   readonly corpus: string;
   readonly host: string;
@@ -242,10 +250,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: 'cents per million input and output tokens, such as 15/60',
     meaning: 'The price of that model, if it is not in the price table or differs from it.',
-    parse: (text) => {
-      const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
-      return input === undefined ? undefined : { input: Number(input), output: Number(output) };
-    },
+    parse: parsePrices,
   },
   extractorRequests: {
     variable: 'PAWL_EXTRACTOR_REQUESTS',
@@ -340,6 +345,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'How many tokens per minute one process sends to the embedder.',
     parse: wholeFromOne,
   },
+  ...modelSettings,
   batchProviders: {
     variable: 'PAWL_BATCH_PROVIDERS',
     initial: undefined,

@@ -16,6 +16,10 @@ export interface SinkConfig {
   readonly blobKeyId: string | undefined;
   readonly blobSecret: string | undefined;
   readonly blobSession: string | undefined;
+  readonly bucketRegion: string;
+  readonly bucketKeyId: string | undefined;
+  readonly bucketSecret: string | undefined;
+  readonly bucketSession: string | undefined;
 }
 
 const oneWord = (text: string): string | undefined => (/^\S+$/.test(text) ? text : undefined);
@@ -137,6 +141,37 @@ export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
   },
   blobSession: {
     variable: 'PAWL_BLOB_SESSION',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The session token of a temporary key.',
+    isSecret: true,
+    parse: oneWord,
+  },
+  bucketRegion: {
+    variable: 'PAWL_BUCKET_REGION',
+    initial: 'us-east-1',
+    form: 'the name of a region',
+    meaning: 'The region of buckets that corpora follow.',
+    parse: (text) => (/^[a-z0-9-]+$/.test(text) ? text : undefined),
+  },
+  bucketKeyId: {
+    variable: 'PAWL_BUCKET_KEY_ID',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The id of the key for buckets that corpora follow.',
+    isSecret: true,
+    parse: oneWord,
+  },
+  bucketSecret: {
+    variable: 'PAWL_BUCKET_SECRET',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The secret of that key.',
+    isSecret: true,
+    parse: oneWord,
+  },
+  bucketSession: {
+    variable: 'PAWL_BUCKET_SESSION',
     initial: undefined,
     form: 'one word',
     meaning: 'The session token of a temporary key.',

@@ -71,7 +71,9 @@ async function show(call: Call, ask: PawlClient['ask'], id: string): Promise<num
     printPairs(call.terminal, [
       ['caller', caller_id],
       ...(name === null ? [] : [['name', name] as const]),
-      ...identities.map(({ kind, subject }) => [kind, subject] as const),
+      ...identities
+        .filter(({ kind, subject }) => kind !== 'name' || subject !== name)
+        .map(({ kind, subject }) => [kind, subject] as const),
       ['corpora', corpora.join(', ') || 'none'],
     ]),
   );

@@ -1,10 +1,10 @@
 /** `pawl corpora`: the searchable corpora. */
-import type { Corpus, CorpusDetail } from '../../contract/schema/schema.ts';
+import type { Corpus, CorpusDetail, Document } from '../../contract/schema/schema.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { answer, type Call, type Command, centsOf, exits, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import { allOf, type DocumentPage, entriesOf, type PawlClient } from '../pawl-client.ts';
+import { allOf, entriesOf, type PawlClient } from '../pawl-client.ts';
 import { costPairs } from '../view/cost.ts';
 import { workOrLeave } from '../view/follow.ts';
 import { printPairs, printTable } from '../view/table.ts';
@@ -20,6 +20,7 @@ import {
   percent,
   printable,
 } from '../view/wording.ts';
+import { chunkingOptions, chunkingPairs, setChunking } from './corpus/chunking.ts';
 import { removeDocuments } from './corpus/remove-documents.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { originOptions, showOrigins } from './origins.ts';
@@ -27,19 +28,20 @@ import { share, sharePairs, unshare } from './shares.ts';
 
 export const corpora: Command = {
   name: 'corpora',
-  summary: 'searchable corpora: list, show, share, reembed, remove documents, delete, and more',
+  summary: 'searchable corpora: list, show, share, reembed, chunking, remove documents, and more',
   usage: [
     'corpora [list]',
-    'corpora show NAME',
-    'corpora documents NAME [--partly-read]',
-    'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
-    'corpora reembed NAME [--budget-cents N]',
-    'corpora budget NAME [--budget-cents N]',
-    'corpora share NAME CALLER [--write]',
-    'corpora unshare NAME CALLER',
-    'corpora origins NAME [--accept [--yes]]',
-    'corpora remove NAME DOCUMENT… [--yes]',
-    'corpora delete NAME [--yes]',
+    'corpora show CORPUS',
+    'corpora documents CORPUS [--partly-read]',
+    'corpora entities CORPUS [--kind K] [--document ID | --with ENTITY] [--limit N]',
+    'corpora reembed CORPUS [--budget-cents N]',
+    'corpora chunking CORPUS [--tokens N] [--overlap N] [--default] [--budget-cents N]',
+    'corpora budget CORPUS [--budget-cents N]',
+    'corpora share CORPUS CALLER [--write]',
+    'corpora unshare CORPUS CALLER',
+    'corpora origins CORPUS [--accept [--yes]]',
+    'corpora remove CORPUS DOCUMENT… [--yes]',
+    'corpora delete CORPUS [--yes]',
   ],
   options: {
     ...consentOption,
@@ -53,6 +55,7 @@ export const corpora: Command = {
       meaning: `only documents of which less than ${percent(partlyReadBelow)} was kept`,
     },
     ...entityOptions,
+    ...chunkingOptions,
     'budget-cents': {
       type: 'string',
       value: 'N',
@@ -65,6 +68,7 @@ export const corpora: Command = {
     documents: (call, args) => withCorpus(call, args, printDocuments),
     entities: (call, args) => withCorpus(call, args, printEntities),
     reembed: (call, args) => withCorpus(call, args, reembed),
+    chunking: setChunking,
     budget: (call, args) => withCorpus(call, args, setBudget),
     share,
     unshare,
@@ -119,6 +123,7 @@ async function show(call: Call, corpus: CorpusDetail): Promise<number> {
     ['chunks', number(corpus.chunks)],
     ['text', bytes(corpus.text_bytes)],
     ...(model ? [['model', next ? `${model}, being replaced by ${next}` : model] as const] : []),
+    ...chunkingPairs(corpus),
     ...costPairs(corpus),
     ...(budget === null ? [] : [['budget', money(budget)] as const]),
     ...sharePairs(corpus.shares),
@@ -145,19 +150,20 @@ async function setBudget(call: Call, { name }: CorpusDetail, pawl: PawlClient): 
   return answer(call, corpus, sentence);
 }
 
-type DocumentRow = DocumentPage['items'][number];
-
 /** With `--json`, prints one document per line, because a corpus may be large. */
 async function printDocuments(
   call: Call,
   { name }: CorpusDetail,
-  pawl: PawlClient,
+  { ask }: PawlClient,
 ): Promise<number> {
   const { terminal, isJson, flags } = call;
   const isPartlyRead = flags['partly-read'] === true;
-  const rows: DocumentRow[] = [];
+  const rows: Document[] = [];
   const documents = entriesOf((query) =>
-    pawl.documents(name, { ...query, partly_read: isPartlyRead }),
+    ask('GET /corpora/:name/documents', {
+      params: { name },
+      query: { ...query, partly_read: isPartlyRead },
+    }),
   );
   for await (const row of documents) {
     if (isJson) terminal.print(JSON.stringify(row));
@@ -180,7 +186,7 @@ const documentColumns: readonly string[] = [
   'CHANGED',
 ];
 
-function documentCells(row: DocumentRow): string[] {
+function documentCells(row: Document): string[] {
   return [
     cutPath(printable(row.title ?? ''), 40),
     cutPath(printable(row.source_url), 48),
@@ -192,7 +198,7 @@ function documentCells(row: DocumentRow): string[] {
   ];
 }
 
-function printPartlyRead(terminal: Terminal, rows: readonly DocumentRow[]): void {
+function printPartlyRead(terminal: Terminal, rows: readonly Document[]): void {
   if (rows.length === 0) {
     terminal.print('no partly read documents');
     return;

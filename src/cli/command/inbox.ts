@@ -63,17 +63,14 @@ async function list(call: Call): Promise<number> {
   const { terminal, isJson } = call;
   const filter = filterOf(call);
   return withStore(call, async (pawl) => {
-    const causes = await causesOf(pawl, filter);
-    const isShort = !isJson && filter.cause === undefined;
-    const limit = isShort ? shownOfCause : limits.request.pageItemsMax;
-    const itemsOf = async ({ cause }: Cause): Promise<Item[]> =>
-      (await pawl.ask('GET /inbox', { query: { ...filter, cause, limit } })).items;
     if (isJson) {
-      const shapes = [];
-      for (const cause of causes) shapes.push({ ...cause, items: await itemsOf(cause) });
-      terminal.print(JSON.stringify({ causes: shapes }));
+      terminal.print(JSON.stringify(await wholeInbox(pawl, filter)));
       return exits.well;
     }
+    const causes = await causesOf(pawl, filter);
+    const limit = filter.cause === undefined ? shownOfCause : limits.request.pageItemsMax;
+    const itemsOf = async ({ cause }: Cause): Promise<Item[]> =>
+      (await pawl.ask('GET /inbox', { query: { ...filter, cause, limit } })).items;
     const all = causes.reduce((sum, cause) => sum + cause.count, 0);
     terminal.print(all === 0 ? 'the inbox is empty' : `${count(all, 'document')} failed`);
     for (const cause of causes) printCause(call, cause, await itemsOf(cause));
@@ -84,6 +81,19 @@ async function list(call: Call): Promise<number> {
     }
     return exits.well;
   });
+}
+
+/** All pages of `GET /inbox` as one. */
+async function wholeInbox({ ask }: PawlClient, filter: Filter): Promise<AnswerOf<'GET /inbox'>> {
+  const limit = limits.request.pageItemsMax;
+  const first = await ask('GET /inbox', { query: { ...filter, limit } });
+  const items = [...first.items];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const page = await ask('GET /inbox', { query: { ...filter, limit, cursor } });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return { ...first, items, next_cursor: null };
 }
 
 function printCause({ terminal }: Call, cause: Cause, items: readonly Item[]): void {

@@ -31,7 +31,7 @@ export const models: Command = {
     checksum: { type: 'string', value: 'HEX', meaning: 'add: the expected SHA-256 of model.onnx' },
     files: { type: 'boolean', meaning: 'verify: compare the files, without running the model' },
   },
-  examples: ['models add minilm', 'models add minilm ./all-MiniLM-L6-v2', 'models verify'],
+  examples: ['pawl models add minilm', 'pawl models add minilm ./all-MiniLM-L6-v2'],
   run: async (call) => {
     const [name = 'list'] = call.positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;

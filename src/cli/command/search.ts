@@ -4,25 +4,24 @@ import type { AnswerOf, BodyOf } from '../../contract/contract.ts';
 import type { Found, Hit } from '../../contract/schema/search.ts';
 import type { Explanation } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { facetNames } from '../../search/facet.ts';
-import {
-  answer,
-  type Call,
-  type Command,
-  numberOf,
-  refuseMissing,
-  textOf,
-  usageError,
-  withStore,
-} from '../command.ts';
+import { facetForms } from '../../search/facet.ts';
+import { answer, type Call, type Command, numberOf, refuseMissing, withStore } from '../command.ts';
 import { filterFrom, filterOptions } from '../search-filter.ts';
+import {
+  facetsOf,
+  questionOf,
+  rankingFrom,
+  rankingOptions,
+  scoreOf,
+  withCorpusAdvice,
+} from '../search-form.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
 
 export const search: Command = {
   name: 'search',
   summary: 'find passages in a corpus',
-  usage: ['search CORPUS QUERY', 'search QUERY [--corpus NAME]'],
+  usage: ['search CORPUS[,CORPUS…] QUERY', 'search QUERY [--corpus NAME]'],
   options: {
     corpus: {
       type: 'string',
@@ -45,20 +44,23 @@ export const search: Command = {
     },
     offset: { type: 'string', value: 'N', meaning: 'skip the first N results' },
     'min-score': { type: 'string', value: 'X', meaning: 'least relevance, from 0 to 1' },
-    facets: { type: 'string', value: 'A,B', meaning: `counts by ${facetNames.join(', ')}` },
+    facets: { type: 'string', value: 'A,B', meaning: `counts by ${facetForms}` },
     near: { type: 'boolean', meaning: 'also show the nearest passages if no word occurs' },
+    ...rankingOptions,
     explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
     ...filterOptions,
   },
   examples: [
     'pawl search handbook "refund policy" --top-k 3',
     'pawl search handbook "on call" --where \'team = "ops" and year >= 2025\'',
+    'pawl search handbook,wiki "refund policy" --group document --facets type,metadata.team',
     'pawl search site "opening hours" --site www.example.com --since 2026-01-01',
   ],
   run: async (call) => {
-    const { corpus, query } = questionOf(call);
+    const { corpora, names, query } = questionOf(call, 'search');
     const body = {
-      corpus_name: corpus,
+      ...corpora,
+      ...rankingFrom(call),
       query,
       top_k: numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax }),
       offset: numberOf(call.flags, 'offset', { min: 0, max: limits.search.offsetMax }),
@@ -69,66 +71,66 @@ export const search: Command = {
       explain: call.flags.explain === true,
       filter: filterFrom(call),
     };
-    const found = await ask(call, body);
-    return answer(call, found, () => {
-      const { terminal } = call;
-      const { length } = found.results;
-      const of = found.total > length ? ` of ${found.total}` : '';
-      const what = `${count(length, 'passage')}${of} for “${query}” in ${corpus}`;
-      terminal.print(terminal.paint('dim', `${what} · ${found.query_ms} ms`));
-      for (const [index, hit] of found.results.entries()) {
-        printHit(terminal, hit, index + 1 + (body.offset ?? 0), query);
-      }
-      printMore(terminal, found);
-    });
+    const searched = withAnswer(call, body, (found) =>
+      answer(call, found, () => {
+        const { terminal } = call;
+        const { length } = found.results;
+        const of = found.total > length ? ` of ${found.total}` : '';
+        const what = `${count(length, 'passage')}${of} for “${query}” in ${names}`;
+        terminal.print(terminal.paint('dim', `${what} · ${found.query_ms} ms`));
+        for (const [index, hit] of found.results.entries()) {
+          printHit(terminal, hit, index + 1 + (body.offset ?? 0), query);
+        }
+        printMore(terminal, found);
+      }),
+    );
+    return withCorpusAdvice(call, 'search', searched);
   },
 };
 
 /** A local store is searched without the engine where that is possible. */
-async function ask(call: Call, body: BodyOf<'POST /search'>): Promise<AnswerOf<'POST /search'>> {
+async function withAnswer(
+  call: Call,
+  body: BodyOf<'POST /search'>,
+  print: (found: AnswerOf<'POST /search'>) => number,
+): Promise<number> {
   if (call.flags.url === undefined) {
     refuseMissing(call);
     const { openStoreSearch } = await import('../../app/store-search.ts');
-    const store = await openStoreSearch(call.config);
-    if (store) return store.ask('POST /search', { body }).finally(() => store.close());
+    const onError = (what: string, error: unknown): void => {
+      const why = error instanceof Error ? error.message : String(error);
+      call.terminal.tell(`${what} failed: ${why}`);
+    };
+    const store = await openStoreSearch(call.config, { onError });
+    if (store) {
+      try {
+        const code = print(await store.ask('POST /search', { body }));
+        // After the answer: the next search of a large corpus is faster.
+        await store.keep();
+        return code;
+      } finally {
+        await store.close();
+      }
+    }
   }
-  return withStore(call, (pawl) => pawl.ask('POST /search', { body }));
+  return print(await withStore(call, (pawl) => pawl.ask('POST /search', { body })));
 }
 
-/** The first argument is the corpus, unless --corpus names it or there is only one argument. */
-function questionOf({ positionals, flags, config }: Call): {
-  readonly corpus: string;
-  readonly query: string;
-} {
-  const named = textOf(flags, 'corpus') ?? (positionals.length === 1 ? config.corpus : undefined);
-  const [corpus = '', ...words] = named === undefined ? positionals : [named, ...positionals];
-  const query = words.join(' ').trim();
-  if (query !== '') return { corpus, query };
-  throw usageError('pawl search needs a query', 'Write `pawl search CORPUS "the words to find"`.');
-}
-
-type Body = BodyOf<'POST /search'>;
-
-function scoreOf(given: unknown): number | undefined {
-  if (given === undefined) return undefined;
-  const score = Number(given);
-  if (given !== '' && score >= 0 && score <= 1) return score;
-  throw usageError(`--min-score is a number from 0 to 1, not ${given}`);
-}
-
-function facetsOf(given: unknown): Body['facets'] {
-  if (typeof given !== 'string') return undefined;
-  const names = given.split(',').map((name) => name.trim());
-  const wrong = names.find((name) => !facetNames.some((one) => one === name));
-  if (wrong === undefined) return names as Body['facets'];
-  throw usageError(`--facets takes ${facetNames.join(', ')}, not ${JSON.stringify(wrong)}`);
-}
-
-function printMore(terminal: Terminal, { results, facets, did_you_mean: other }: Found): void {
+function printMore(
+  terminal: Terminal,
+  { results, facets, did_you_mean: other, reranked }: Found,
+): void {
   for (const [name, counts] of Object.entries(facets)) {
-    const shown = counts.slice(0, 8).map(({ value, count: n }) => `${printable(value)} ${n}`);
+    const shown = counts
+      .slice(0, 8)
+      .map(({ value, count: n }) => `${printable(String(value))} ${n}`);
     terminal.print();
     terminal.print(`${terminal.paint('bold', name)}  ${shown.join(' · ')}`);
+  }
+  if (reranked?.failure) {
+    const why = `${reranked.model} did not order these results: ${reranked.failure.detail}`;
+    terminal.print();
+    terminal.print(terminal.paint('yellow', printable(why)));
   }
   if (other !== null) terminal.print(`Did you mean “${printable(other)}”?`);
   if (results.length > 0 || other !== null) return;
@@ -167,7 +169,7 @@ function explained({ parts, terms }: Explanation): string {
 }
 
 /** A path below the working directory is shown relative to it. */
-function displayPath(source: string): string {
+export function displayPath(source: string): string {
   const path = relative(process.cwd(), source);
   const isBelow = source.startsWith('/') && !path.startsWith('..');
   return printable(isBelow ? path : source);

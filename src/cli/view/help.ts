@@ -1,5 +1,5 @@
 /** Prints `--help` from the same tables that parse the arguments. */
-import { type Command, globalOptions, type Option } from '../command.ts';
+import { type Command, exitMeanings, globalOptions, type Option } from '../command.ts';
 import type { Terminal } from './terminal.ts';
 import { wrap } from './wording.ts';
 
@@ -19,13 +19,7 @@ export function printHelp(terminal: Terminal, commands: readonly Command[]): voi
   printColumns(terminal, optionRows({ ...(url && { url }) }));
   terminal.print();
   terminal.print(terminal.paint('bold', 'Exit codes'));
-  printColumns(terminal, [
-    ['0', 'success'],
-    ['1', 'error'],
-    ['2', 'finished, but some documents failed'],
-    ['64', 'wrong usage or configuration'],
-    ['130', 'interrupted'],
-  ]);
+  printColumns(terminal, exitMeanings);
   terminal.print();
   terminal.print('Run `pawl help COMMAND` for one command. Start with `pawl serve`.');
 }

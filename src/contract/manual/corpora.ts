@@ -48,6 +48,16 @@ export const corporaManual: Readonly<Record<string, Manual>> = {
     body: { budget_cents: 250 },
     answer: { name: 'handbook', job_id: jobId },
   },
+  'POST /corpora/:name/chunking': {
+    description:
+      'Sets the size of the chunks of a corpus, which are the passages that a search returns, ' +
+      'and how much two neighbors overlap. Documents are split and embedded again in a job, from ' +
+      'their stored text; each is searched as it was until its new chunks are complete. ' +
+      '`job_id` is null if no document has to be split again.',
+    params,
+    body: { chunk_tokens: 400, chunk_overlap_tokens: 50 },
+    answer: { name: 'handbook', chunk_tokens: 400, chunk_overlap_tokens: 50, job_id: jobId },
+  },
   'GET /corpora/:name/origins': {
     description:
       'Shows which outside services have received text of a corpus, and which ones this process ' +
@@ -111,6 +121,14 @@ export const corporaManual: Readonly<Record<string, Manual>> = {
     query: { limit: 50, partly_read: false },
     answer: { items: [document], next_cursor: null },
   },
+  'POST /corpora/:name/documents/delete': {
+    description:
+      'Deletes documents of a corpus, one after the other and for good. Ids that the corpus does ' +
+      'not have are skipped, so a request that was interrupted can be repeated.',
+    params,
+    body: { document_ids: [documentId] },
+    answer: { name: 'handbook', deleted: 1 },
+  },
   'GET /documents/:id': {
     description:
       'Shows one document: where it came from, its title and size, and what was not read. Its ' +
@@ -122,6 +140,34 @@ export const corporaManual: Readonly<Record<string, Manual>> = {
     description: 'Deletes one document from its corpus, at once and for good.',
     params: byDocument,
     answer: { document_id: documentId, deleted: true },
+  },
+  'GET /documents/:id/raw': {
+    description:
+      'Returns the original of a document byte for byte, with its media type: a PDF, a web page, ' +
+      'a text. Ranges are supported, and HEAD for the headers alone. Browsers may show a PDF, an ' +
+      'image or plain text; all else is an attachment, and nothing in it is run.',
+    params: byDocument,
+    headers: { range: 'bytes=0-1023' },
+    answer: 'The workshop opens at nine.',
+  },
+  'GET /documents/:id/outline': {
+    description:
+      'Lists the heading paths of a document in order, each with its first chunk, for a table of ' +
+      'contents. `around` of `GET /documents/:id/chunks` reads the text of one.',
+    params: byDocument,
+    query: { limit: 50 },
+    answer: {
+      items: [
+        {
+          heading: 'Opening times',
+          chunk_id: chunk.chunk_id,
+          ordinal: 0,
+          page: null,
+          chunks: 1,
+        },
+      ],
+      next_cursor: null,
+    },
   },
   'GET /documents/:id/chunks': {
     description:
@@ -152,7 +198,37 @@ export const corporaManual: Readonly<Record<string, Manual>> = {
       'has the text of the passage, its document and its source, so that an answer can quote ' +
       'it. `GET /corpora` lists the corpora; `GET /why` explains why a document is not found.',
     body: { corpus_name: 'handbook', query: 'when does the workshop open', top_k: 3 },
-    answer: { results: [hit], query_ms: 3.2, total: 1, facets: {}, did_you_mean: null },
+    answer: {
+      results: [hit],
+      query_ms: 3.2,
+      total: 1,
+      facets: {},
+      did_you_mean: null,
+      reranked: null,
+    },
+  },
+  'POST /ask': {
+    description:
+      'Lets the configured model answer a question from the passages that a search finds. Each ' +
+      'sentence names its passages. If nothing is found, the model is not asked. With ' +
+      '`"stream": true`, the answer comes as server-sent events: `passages`, then `sentence` for ' +
+      'each sentence, then `done` with the whole answer; `problem` if it breaks off. A client ' +
+      'that leaves ends the request to the model. The cost counts against your budget of the ' +
+      'corpus.',
+    body: { corpus_name: 'handbook', question: 'When does the workshop open?' },
+    answer: {
+      outcome: 'answered',
+      answer: 'The workshop opens at nine. [1]',
+      sentences: [{ text: 'The workshop opens at nine.', citations: [1], is_supported: true }],
+      passages: [{ number: 1, ...hit }],
+      model: 'gpt-4o-mini',
+      is_cut: false,
+      is_cached: false,
+      tokens_in: 640,
+      tokens_out: 12,
+      cost_cents: 0.01,
+      did_you_mean: null,
+    },
   },
   'GET /why': {
     description:

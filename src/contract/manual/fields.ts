@@ -17,6 +17,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   '/callers/:id': 'The id of the caller.',
   '/corpora/:name': 'The name of the corpus; `NAME@CALLER` for a corpus of another caller.',
   '/sources/:name': 'The name of the source, from `GET /sources`.',
+  '/hooks/:hook': 'The end of the address that `POST /sources/:name/webhook` returned.',
   '/runs/:run': 'The `run_id` of the run, from `GET /sources/:name/runs`.',
   '/entities/:entity': 'The name of the entity, as it is listed.',
   '/shares/:caller': 'The id or the name of the other caller.',
@@ -39,11 +40,16 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'POST /attempt/start.corpus_name': 'The corpus that receives the staged sources.',
   'POST /staging.corpus_name': 'The corpus that the sources are for. Default: that of the start.',
   'NewSyncSource.corpus_name': 'The corpus that follows the source. Created if it does not exist.',
+  'GET /jobs/:id/items.state':
+    'Only documents at this step; `working`: those with a worker; `waiting`: other open ones.',
   url: 'An http or https address.',
   'NewJob.url': 'One web address to fetch.',
   'crawl.url': 'The address where the crawl starts. Pages below its folder are followed.',
   'GET /why.url': 'The source of the document: an address, `inline:ID` or `upload:NAME`.',
   'POST /staging.url': 'Web addresses to stage.',
+  'calls.begin': 'What `POST /jobs/:id/begin` takes.',
+  'calls.heartbeat': 'What `POST /jobs/:id/heartbeat` takes.',
+  'calls.complete': 'What `POST /jobs/:id/complete` takes.',
   urls: 'Web addresses to fetch, each of which becomes a document.',
   documents: 'Documents whose content is in this request.',
   'documents.id': 'Names the document: the same id replaces it later. Its source is `inline:ID`.',
@@ -63,6 +69,15 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   webhook_url: 'An address that receives a signed message when the job ends.',
   budget_cents: 'The most that may be spent, in cents.',
   'POST /corpora/:name/budget.budget_cents': 'The budget in cents; null for none.',
+  chunk_tokens: 'The most tokens of a chunk. Default: 256.',
+  chunk_overlap_tokens:
+    'The most tokens that a chunk repeats of the one before it; less than half of a chunk. ' +
+    'Default: 32.',
+  'POST /corpora/:name/chunking.chunk_tokens':
+    'The most tokens of a chunk; null for the default. Default: unchanged.',
+  'POST /corpora/:name/chunking.chunk_overlap_tokens':
+    'The most tokens that a chunk repeats of the one before it, less than half of a chunk; null ' +
+    'for the default. Default: unchanged.',
   'DELETE /staging.id': 'The ids of staged sources, separated by commas. Default: all.',
   file: 'The files, one form field `file` for each.',
   path: 'Paths on the machine of the service. Only where no API keys are configured.',
@@ -72,6 +87,12 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'GET /jobs.status': 'Only jobs with this status.',
   state: 'The state.',
   'GET /jobs.state': 'Only jobs in this state.',
+  'GET /jobs.group':
+    'Only jobs that are `running` (or wait to be), that need `attention` (they are paused, or ' +
+    'documents of them are in the inbox), or that are `done`.',
+  'GET /jobs.text': 'Only jobs whose first source or id contains this text, in any case.',
+  'GET /jobs.counts':
+    'True: also counts the jobs of each group. A count stops at ' + `${request.jobsCountedMax}.`,
   'GET /batch/tasks.state': 'Only tasks in this state.',
   failed_stage: 'Only jobs that failed in this stage.',
   created_after: 'Only jobs that were created at this time or later.',
@@ -81,6 +102,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'POST /sources/:name/run.source': 'The name of the source.',
   'POST /sources/:name/run.cause': 'Why the run starts, for its history. Default: `request`.',
   item_ids: 'The numbers of the items.',
+  document_ids: 'The ids of the documents.',
   all: 'True: every failed document.',
   kind: 'The kind, such as `person`, `organization` or `location`.',
   'GET /sources/:name/runs/:run/changes.kind': 'Only changes of this kind.',
@@ -99,7 +121,10 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
 
   // Batch tasks.
   'NewBatchTask.provider': 'The provider of a task with `urls`. `GET /batch/providers` lists them.',
-  'NewBatchTask.language': 'The language of the recordings, such as `en`.',
+  'NewBatchTask.language':
+    'The language of the recordings. Azure, Amazon and Google need its region as well, such as ' +
+    '`en-US`; Sarvam takes `hi` or `hi-IN`. Default: Azure and Google assume `en-US`, Amazon and ' +
+    'Sarvam detect the language.',
   models: 'The models that answer the `requests`.',
   dataset_ids: 'Ids of your own that are stored with the task.',
   'requests.custom_id': 'Names the request in the results.',
@@ -135,7 +160,9 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   item_id: 'The number of the item.',
   tries: 'How many tries the worker has made.',
   title: 'The title.',
-  language: 'The language code, such as `en`.',
+  language:
+    'The language of the text: a code such as `en`, `de` or `ja`, or with a region, such as ' +
+    '`pt-BR`, if the page names one; null if it is not known.',
   meta: 'Further facts about the page.',
   tokens: 'The number of tokens.',
   cost_cents: 'The cost in cents.',

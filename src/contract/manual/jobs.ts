@@ -51,7 +51,8 @@ export const jobsManual: Readonly<Record<string, Manual>> = {
   'GET /jobs': {
     description:
       'Lists your jobs, newest first, optionally of one corpus or in one state. Lists come in ' +
-      'pages: pass `next_cursor` as `cursor` until it is null.',
+      'pages: pass `next_cursor` as `cursor` until it is null. `group` and `text` list what a ' +
+      'person looks for.',
     query: { corpus_name: 'handbook', state: 'succeeded', limit: 20 },
     answer: { items: [job], next_cursor: null },
   },
@@ -66,7 +67,8 @@ export const jobsManual: Readonly<Record<string, Manual>> = {
   'GET /jobs/:id/items': {
     description:
       'Lists the documents of a job in the order of submission. `explanation` is a sentence ' +
-      'that says where the document is, why, and what happens next.',
+      'that says where the document is, why, and what happens next. With `state`, a page may be ' +
+      'short or empty although more follow: read on while `next_cursor` is not null.',
     params,
     query: { limit: 50 },
     answer: { items: [item, failedItem], next_cursor: null },
@@ -130,7 +132,8 @@ export const jobsManual: Readonly<Record<string, Manual>> = {
   'GET /jobs/:id/events': {
     description:
       'Reads the history of a job by cursor: pass `last_seq` as `after` to read on. The history ' +
-      'is complete, and every event has a sequence number.',
+      'is complete, and every event has a sequence number. With `before`, the newest events come ' +
+      'first, and `last_seq` is the next `before`.',
     params,
     query: { after: 0, limit: 100 },
     answer: { items: [event], last_seq: 1, newest_seq: 1, has_more: false },
@@ -159,6 +162,14 @@ export const jobsManual: Readonly<Record<string, Manual>> = {
     description: 'Shows one document of a job: its step, its error, its cost and an explanation.',
     params: { id: '1' },
     answer: item,
+  },
+  'GET /items/:id/events': {
+    description:
+      'Reads the history of one document by cursor: each step with its start, result and cost, ' +
+      'and every retry. It takes the same time in a job of any size.',
+    params: { id: '1' },
+    query: { after: 0, limit: 100 },
+    answer: { items: [event], last_seq: 1, newest_seq: 1, has_more: false },
   },
   'GET /inbox': {
     description:

@@ -89,6 +89,31 @@ export const serviceManual: Readonly<Record<string, Manual>> = {
       ],
       providers: [],
       caller: { caller_id: 'local', tier: null },
+      answer_model: null,
+    },
+  },
+  'GET /system/history': {
+    description:
+      'Shows what this process did in the last hour: requests, searches, documents and failures ' +
+      'by interval, with the median and the 95th percentile of the times. Also the version, the ' +
+      'embedding model, and the size of the store. For longer periods, scrape `GET /metrics`.',
+    answer: {
+      version: '0.1.0',
+      model: 'local',
+      store: { kind: 'sqlite', bytes: 1_048_576 },
+      disk: { free_bytes: 50_000_000_000, total_bytes: 100_000_000_000 },
+      interval_seconds: 15,
+      readings: [
+        {
+          at,
+          requests: 12,
+          searches: 1,
+          documents: 2,
+          failures: 0,
+          request_ms: { p50: 1.5, p95: 4 },
+          search_ms: { p50: 8, p95: 8 },
+        },
+      ],
     },
   },
 };

@@ -6,6 +6,8 @@ const params = { name: 'docs' };
 const byRun = { ...params, run: '1' };
 const nextAt = '2026-03-02T09:15:00.000Z';
 
+const hook = '/hooks/0198c1d2-7b7e-7c1a-9d2e-3f4a5b6c7d8e';
+
 const source = {
   name: 'docs',
   corpus_name: 'handbook',
@@ -17,6 +19,7 @@ const source = {
   documents: 2,
   removed: 0,
   next_run_at: nextAt,
+  webhook: null,
   synced_at: syncRun.ended_at,
   error: null,
   last_run: syncRun,
@@ -77,6 +80,39 @@ export const sourcesManual: Readonly<Record<string, Manual>> = {
       '`DELETE /documents/:id` deletes them. To stop for a while, use `POST /sources/:name/pause`.',
     params,
     answer: { name: 'docs', removed: true },
+  },
+  'PATCH /sources/:name': {
+    description:
+      'Changes the schedule and the options of a source. What the request does not name stays as ' +
+      'it is; a `schedule` of null makes the source run on demand. The location, the kind and ' +
+      'the corpus cannot be changed: remove the source and add another one.',
+    params,
+    body: { schedule: '15m..1d' },
+    answer: { ...source, schedule: '15m..1d' },
+  },
+  'POST /sources/:name/webhook': {
+    description:
+      'Gives a source an address, `POST /hooks/:hook`, whose signed messages start a run, and ' +
+      'the secret that signs them. The secret is shown once. A repeated call replaces both.',
+    params,
+    answer: { path: hook, secret: 'whsec_3b7DgkSd9l0Qm2pU8vXw1nRf5tYh6jKc4aEz0sBq1oI=' },
+  },
+  'DELETE /sources/:name/webhook': {
+    description:
+      'Closes the address whose messages start a run. `POST /sources/:name/webhook` gives the ' +
+      'source another one.',
+    params,
+    answer: source,
+  },
+  'POST /hooks/:hook': {
+    description:
+      'Says that a source has changed, and starts a run of it. A burst of messages is one run. ' +
+      'The request needs no key: it is signed with the secret of the source, either as in ' +
+      'Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`) or as git ' +
+      'hosts do (`x-hub-signature-256`). The body may be anything. A wrong signature, an old ' +
+      'time and a repeated message are refused.',
+    params: { hook: hook.slice('/hooks/'.length) },
+    answer: { accepted: true },
   },
   'POST /sources/:name/run': {
     description:

@@ -207,6 +207,14 @@ export const workManual: Readonly<Record<string, Manual>> = {
     params: { id: enqueuedId },
     answer: { id: enqueuedId, status: 'done', page, vectors: null, error: null },
   },
+  'POST /callbacks': {
+    description:
+      'Called by a worker of Pawl, with the callbacks that it makes at about the same time. Each ' +
+      'is handled like a request of its own, and one that is refused does not affect the others. ' +
+      'The request must be signed.',
+    body: { calls: [{ job_id: jobId, heartbeat: { handoff, epoch: 1 } }] },
+    answer: { replies: [{ heartbeat: { status: 'ok' } }] },
+  },
   'POST /jobs/:id/begin': {
     description:
       'Called by a worker of Pawl that has taken a message from a queue. It receives the work ' +

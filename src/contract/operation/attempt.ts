@@ -1,9 +1,10 @@
 /** The routes of the interactive attempt and its staged sources. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { sourceStatuses } from '../../attempt/view.ts';
 import { attempt as attemptMachine, phaseTable } from '../../kernel/lifecycle/attempt.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { routes } from './row.ts';
 
 const { oneOf, Count: count } = schema;
@@ -72,7 +73,7 @@ export const attemptContract = routes('Attempt', {
     body: Type.Object({ corpus_name: schema.CorpusName }, { additionalProperties: false }),
     status: 202,
     answer: Attempt,
-    failures: ['bad_request', 'sources_empty', 'action_not_allowed'],
+    failures: ['bad_request', 'sources_empty', 'action_not_allowed', 'corpus_unknown'],
   },
   'POST /attempt/stop': {
     summary: 'Ask the attempt to stop; it is paused after the running steps',
@@ -112,6 +113,7 @@ export const attemptContract = routes('Attempt', {
       'source_missing',
       'source_unreadable',
       'forbidden',
+      'corpus_unknown',
     ],
   },
   'DELETE /staging': {

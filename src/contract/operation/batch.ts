@@ -1,8 +1,9 @@
 /** The routes and schemas of batch tasks. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { type BatchTaskState, batchTask } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { Count, closed, nullable, oneOf, page, pageOf, Tokens, time } from '../schema/parts.ts';
+import { Type } from '../schema/type.ts';
 import { query, routes } from './row.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });

@@ -1,8 +1,9 @@
 /** The routes of callers and their keys, for operators with the internal key. */
-import Type from 'typebox';
+
 import { limits } from '../../kernel/limits/limits.ts';
 import { keyHashPattern } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { query, routes } from './row.ts';
 
 const id = Type.String({ minLength: 1, maxLength: limits.key.callerIdCharactersMax + 8 });

@@ -1,9 +1,10 @@
 /** The routes of corpora, documents and search. */
-import Type from 'typebox';
+
 import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { byName, query, routes } from './row.ts';
 
 const kind = Type.Optional(schema.oneOf(entityKinds));
@@ -44,6 +45,25 @@ export const corpora = routes('Corpora', {
     status: 202,
     answer: Type.Object({ name: Type.String(), job_id: Type.Union([Type.String(), Type.Null()]) }),
     failures: ['corpus_unknown', 'bad_request', 'action_not_allowed'],
+  },
+  'POST /corpora/:name/chunking': {
+    summary: 'Set the size and the overlap of chunks; documents are split again from their text',
+    body: Type.Object(
+      {
+        chunk_tokens: Type.Optional(Type.Union([schema.chunkTokens, Type.Null()])),
+        chunk_overlap_tokens: Type.Optional(Type.Union([schema.chunkOverlapTokens, Type.Null()])),
+        ...schema.Budget.properties,
+      },
+      { additionalProperties: false },
+    ),
+    status: 202,
+    answer: Type.Object({
+      name: Type.String(),
+      chunk_tokens: Type.Integer(),
+      chunk_overlap_tokens: Type.Integer(),
+      job_id: Type.Union([Type.String(), Type.Null()]),
+    }),
+    failures: ['bad_request', 'forbidden', 'corpus_unknown'],
   },
   'GET /corpora/:name/origins': {
     summary: 'The services that receive text of a corpus, and those configured in this process',
@@ -107,6 +127,20 @@ export const corpora = routes('Corpora', {
     answer: schema.pageOf(schema.Document),
     failures: ['corpus_unknown', 'bad_request'],
   },
+  'POST /corpora/:name/documents/delete': {
+    summary: 'Delete many documents of a corpus',
+    body: Type.Object(
+      {
+        document_ids: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          minItems: 1,
+          maxItems: limits.request.deletedAtOnceMax,
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    answer: Type.Object({ name: Type.String(), deleted: schema.Count }),
+    failures: ['corpus_unknown', 'bad_request'],
+  },
   'GET /documents/:id': {
     summary: 'One document',
     answer: schema.Document,
@@ -116,6 +150,24 @@ export const corpora = routes('Corpora', {
     summary: 'Delete a document',
     answer: Type.Object({ document_id: Type.String(), deleted: Type.Literal(true) }),
     failures: ['document_unknown'],
+  },
+  'GET /documents/:id/raw': {
+    summary: 'The original of a document: the bytes as they were fetched',
+    headers: Type.Object({
+      range: Type.Optional(
+        Type.String({ description: 'One range of bytes, such as `bytes=0-1023`.' }),
+      ),
+    }),
+    media: 'application/octet-stream',
+    hasHead: true,
+    answer: Type.String({ description: 'In the media type that the original was found to have.' }),
+    failures: ['document_unknown', 'source_missing', 'range_not_satisfiable'],
+  },
+  'GET /documents/:id/outline': {
+    summary: 'The headings of a document, in order',
+    query: query(schema.page),
+    answer: schema.pageOf(schema.Section),
+    failures: ['document_unknown', 'bad_request'],
   },
   'GET /documents/:id/chunks': {
     summary: 'The chunks of a document, in order',
@@ -146,6 +198,17 @@ export const asking = routes('Search', {
     body: schema.Search,
     answer: schema.Found,
     failures: ['bad_request', 'corpus_unknown'],
+  },
+  'POST /ask': {
+    summary: 'An answer to a question, from the passages of a corpus, with citations',
+    body: schema.Question,
+    answer: schema.Answer,
+    failures: [
+      ...(['bad_request', 'corpus_unknown', 'answerer_missing', 'budget_exhausted'] as const),
+      ...(['origin_not_configured', 'rate_limited', 'provider_unavailable'] as const),
+      ...(['provider_auth', 'provider_bad_request', 'provider_quota'] as const),
+      'step_output_invalid',
+    ],
   },
   'GET /why': {
     summary: 'Why a document is, or is not, in the search results',

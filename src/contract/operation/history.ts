@@ -1,7 +1,8 @@
 /** The routes of events and of the inbox. */
-import Type from 'typebox';
+
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { corpusName, query, routes } from './row.ts';
 
 const after = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
@@ -9,13 +10,23 @@ const eventPage = query({
   after,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.event.pageMax })),
 });
+const jobEventPage = query({
+  ...eventPage.properties,
+  before: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Only events before this number, newest first. Not together with `after`.',
+    }),
+  ),
+});
 const streamQuery = query({ after });
 const lastEventId = Type.Object({ 'last-event-id': Type.Optional(Type.String()) });
 
 export const history = routes('History', {
   'GET /jobs/:id/events': {
-    summary: 'The events of a job, by cursor',
-    query: eventPage,
+    summary: 'The events of a job, by cursor, in either direction',
+    query: jobEventPage,
     answer: schema.Events,
     failures: ['job_unknown', 'bad_request'],
   },
@@ -51,6 +62,12 @@ export const inbox = routes('Inbox', {
     summary: 'One document of a job',
     answer: schema.Item,
     failures: ['item_unknown'],
+  },
+  'GET /items/:id/events': {
+    summary: 'The events of one document of a job, by cursor',
+    query: eventPage,
+    answer: schema.Events,
+    failures: ['item_unknown', 'bad_request'],
   },
   'GET /inbox': {
     summary: 'Failed documents by cause, with advice',

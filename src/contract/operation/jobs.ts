@@ -1,11 +1,17 @@
 /** The routes of jobs. */
-import Type from 'typebox';
+
+import { item as itemLifecycle } from '../../kernel/lifecycle/item.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import { CorpusName, time, wallSeconds } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { byId, corpusName, query, routes } from './row.ts';
 
+/** Where a document of a job can be: at a step, with a worker, or waiting for anything else. */
+const itemStates = ['working', 'waiting', ...itemLifecycle.machine.states] as const;
+/** What a person asks of a list of jobs. */
+const jobGroups = ['running', 'attention', 'done'] as const;
 const idempotencyKey = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
 
 export const jobs = routes('Jobs', {
@@ -43,12 +49,21 @@ export const jobs = routes('Jobs', {
     headers: idempotencyKey,
     status: 202,
     answer: schema.AcceptedJob,
-    failures: ['bad_request', 'sources_empty', 'source_too_large', 'payload_too_large'],
+    failures: [
+      'bad_request',
+      'sources_empty',
+      'source_too_large',
+      'payload_too_large',
+      'idempotency_conflict',
+    ],
   },
   'GET /jobs': {
     summary: 'Your jobs, newest first',
     query: query({
       corpus_name: corpusName,
+      group: Type.Optional(schema.oneOf(jobGroups)),
+      text: Type.Optional(Type.String({ maxLength: 200 })),
+      counts: Type.Optional(Type.Boolean()),
       status: Type.Optional(schema.oneOf(stageMachine.states)),
       state: Type.Optional(schema.oneOf(jobMachine.states)),
       failed_stage: Type.Optional(schema.oneOf(schema.stages)),
@@ -56,7 +71,7 @@ export const jobs = routes('Jobs', {
       created_before: Type.Optional(time),
       ...schema.page,
     }),
-    answer: schema.pageOf(schema.Job),
+    answer: schema.JobList,
     failures: ['bad_request'],
   },
   'GET /jobs/:id': {
@@ -66,7 +81,10 @@ export const jobs = routes('Jobs', {
   },
   'GET /jobs/:id/items': {
     summary: 'The documents of a job, each with an explanation of its state',
-    query: query(schema.page),
+    query: query({
+      state: Type.Optional(schema.oneOf(itemStates)),
+      ...schema.page,
+    }),
     answer: schema.pageOf(schema.Item),
     failures: ['job_unknown', 'bad_request'],
   },

@@ -1,7 +1,8 @@
 /** The columns of the route table, and parts that several rows share. */
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { FailureCode } from '../../kernel/failure/failure.ts';
 import { CorpusName } from '../schema/parts.ts';
+import { Type } from '../schema/type.ts';
 
 export interface Route {
   readonly group: string;
@@ -13,11 +14,15 @@ export interface Route {
   readonly status: number;
   readonly answer: TSchema;
   /** The media type of the response, if it is not JSON. */
-  readonly media?: 'text/event-stream' | 'text/plain' | 'text/html';
+  readonly media?: 'text/event-stream' | 'text/plain' | 'text/html' | 'application/octet-stream';
+  /** Also answers HEAD, with the same headers. */
+  readonly hasHead?: boolean;
   /** The media type of the request, if it is not JSON. */
   readonly takes?: 'multipart/form-data';
   /** The form fields of the request, if it is a form. */
   readonly form?: TSchema;
+  /** The body has any form: the handler verifies its bytes, and nothing parses it. */
+  readonly isRaw?: boolean;
   /** Requires no key and is not rate limited. */
   readonly isOpen?: boolean;
   /** Only for services of Pawl, which are not rate limited. */

@@ -1,6 +1,7 @@
 /** The routes about the service itself. */
-import Type from 'typebox';
+
 import * as schema from '../schema/schema.ts';
+import { Type } from '../schema/type.ts';
 import { routes } from './row.ts';
 
 const open = { isOpen: true, status: 200, failures: [] } as const;

@@ -1,7 +1,8 @@
 /** The single services without a job: a direct response, or a queue. */
-import Type from 'typebox';
+
 import { limits } from '../../kernel/limits/limits.ts';
-import { closed, nullable, oneOf, Url } from '../schema/parts.ts';
+import { chunkOverlapTokens, chunkTokens, closed, nullable, oneOf, Url } from '../schema/parts.ts';
+import { Type } from '../schema/type.ts';
 import { routes } from './row.ts';
 
 const jobId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
@@ -56,7 +57,15 @@ export const services = routes('Services', {
   },
   'POST /chunk': {
     summary: 'The chunks of a text, within 10 seconds, or 504',
-    body: Type.Object({ text: Type.String({ minLength: 1 }), job_id: jobId }, closed),
+    body: Type.Object(
+      {
+        text: Type.String({ minLength: 1 }),
+        chunk_tokens: Type.Optional(chunkTokens),
+        chunk_overlap_tokens: Type.Optional(chunkOverlapTokens),
+        job_id: jobId,
+      },
+      closed,
+    ),
     answer: Type.Object({ ...jobReference, chunks: Type.Array(TextChunk) }),
     failures: ['bad_request', 'payload_too_large', 'source_too_large', 'timeout_soft'],
   },

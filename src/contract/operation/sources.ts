@@ -1,5 +1,5 @@
 /** The routes of sources that a corpus follows. */
-import Type from 'typebox';
+
 import { runCauses } from '../../engine/sync/start.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { changeKinds } from '../../store/sync/changes.ts';
@@ -10,7 +10,10 @@ import {
   SyncChange,
   SyncRun,
   SyncSource,
+  SyncSourceUpdate,
+  SyncWebhook,
 } from '../schema/source.ts';
+import { Type } from '../schema/type.ts';
 import { byName, query, routes } from './row.ts';
 
 const byRun = Type.Object({
@@ -31,12 +34,38 @@ export const sources = routes('Sources', {
     body: NewSyncSource,
     status: 201,
     answer: SyncSource,
-    failures: ['bad_request', 'forbidden', 'source_missing', 'source_unreadable'],
+    failures: ['bad_request', 'forbidden', 'source_missing', 'source_unreadable', 'corpus_unknown'],
   },
   'GET /sources/:name': {
     summary: 'One source, with its last run',
     answer: SyncSource,
     failures: unknown,
+  },
+  'PATCH /sources/:name': {
+    summary: 'Change the schedule and the options of a source',
+    body: SyncSourceUpdate,
+    answer: SyncSource,
+    failures: [...unknown, 'bad_request'],
+  },
+  'POST /sources/:name/webhook': {
+    summary: 'Give a source an address whose signed messages start a run, with a new secret',
+    status: 201,
+    answer: SyncWebhook,
+    failures: unknown,
+  },
+  'DELETE /sources/:name/webhook': {
+    summary: 'Close the address whose messages start a run',
+    answer: SyncSource,
+    failures: unknown,
+  },
+  'POST /hooks/:hook': {
+    isOpen: true,
+    isRaw: true,
+    summary: 'A signed message that a source has changed: starts a run',
+    params: Type.Object({ hook: Type.String({ minLength: 1, maxLength: 64 }) }),
+    status: 202,
+    answer: Type.Object({ accepted: Type.Literal(true) }),
+    failures: ['forbidden', 'action_not_allowed', 'payload_too_large'],
   },
   'DELETE /sources/:name': {
     summary: 'Stop following a source; its documents stay',

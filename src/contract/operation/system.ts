@@ -1,6 +1,7 @@
 /** The route of workers and current limits. */
-import Type from 'typebox';
+
 import { Count, nullable, time } from '../schema/parts.ts';
+import { Type } from '../schema/type.ts';
 import { routes } from './row.ts';
 
 const left = Type.Number({ minimum: 0 });
@@ -42,12 +43,52 @@ export const System = Type.Object({
     },
   ),
   caller: Type.Object({ caller_id: Type.String(), tier: nullable(Type.String()) }),
+  answer_model: nullable(
+    Type.String({ description: 'The model that answers `POST /ask`; null if none is set.' }),
+  ),
+});
+
+const spread = nullable(
+  Type.Object({
+    p50: Type.Number({ description: 'The median, in milliseconds.' }),
+    p95: Type.Number({ description: 'All but the slowest 5 of 100, in milliseconds.' }),
+  }),
+);
+
+export const SystemHistory = Type.Object({
+  version: Type.String({ description: 'The version of Pawl.' }),
+  model: Type.String({ description: 'The embedding model.' }),
+  store: Type.Object({
+    kind: Type.String(),
+    bytes: Type.Integer({ minimum: 0, description: 'Documents, indexes and history.' }),
+  }),
+  disk: nullable(
+    Type.Object({ free_bytes: Count, total_bytes: Count }, { description: 'Of the data folder.' }),
+  ),
+  interval_seconds: Count,
+  readings: Type.Array(
+    Type.Object({
+      at: time,
+      requests: Count,
+      searches: Count,
+      documents: Type.Integer({ minimum: 0, description: 'Documents that became searchable.' }),
+      failures: Count,
+      request_ms: spread,
+      search_ms: spread,
+    }),
+    { description: 'What this process did in the last hour, by interval; idle ones are absent.' },
+  ),
 });
 
 export const system = routes('Service', {
   'GET /system': {
     summary: 'The running workers, and the current limits of domains and providers',
     answer: System,
+    failures: [],
+  },
+  'GET /system/history': {
+    summary: 'The last hour of this process, and the size of its store',
+    answer: SystemHistory,
     failures: [],
   },
 });

@@ -1,6 +1,7 @@
 /** Callers as operators see them. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { Count } from './parts.ts';
+import { Type } from './type.ts';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(part: T) =>
   Type.Union([part, Type.Null()]);

@@ -1,8 +1,9 @@
 /** The schemas of corpora and their content. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { Metadata } from './metadata.ts';
 import { Count as count, nullable, pageNumber, spent, time } from './parts.ts';
+import { Type } from './type.ts';
 
 export const Corpus = Type.Object({
   name: Type.String(),
@@ -32,6 +33,13 @@ export const CorpusDetail = Type.Object({
   next_model: nullable(
     Type.String({ description: 'The new model, while the corpus is embedded again.' }),
   ),
+  chunk_tokens: Type.Integer({ description: 'The most tokens of a chunk.' }),
+  chunk_overlap_tokens: Type.Integer({
+    description: 'The most tokens that a chunk repeats of the one before it.',
+  }),
+  documents_to_chunk: Type.Integer({
+    description: 'Documents that are still split by earlier values.',
+  }),
   access: Type.Union([Type.Literal('own'), Type.Literal('write'), Type.Literal('read')], {
     description: 'The access rights of the caller.',
   }),
@@ -49,7 +57,9 @@ export const CorpusDetail = Type.Object({
   ...spent,
 });
 
-const originUse = Type.String({ description: '`embed MODEL`, `entities` or `recordings`.' });
+const originUse = Type.String({
+  description: '`embed MODEL`, `entities`, `recordings`, `rerank` or `answers`.',
+});
 const originList = Type.Array(Type.Object({ use: originUse, url: Type.String() }));
 
 export const CorpusOrigins = Type.Object({
@@ -83,6 +93,9 @@ export const Document = Type.Object({
   }),
   content_hash: Type.String(),
   metadata: Metadata,
+  meta: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What the document says about itself, such as its `author` and `date`.',
+  }),
   created_at: time,
   updated_at: time,
 });
@@ -96,6 +109,14 @@ export const Chunk = Type.Object({
   end_offset: count,
   tokens: count,
   page: pageNumber,
+});
+
+export const Section = Type.Object({
+  heading: Type.String({ description: 'The heading path; empty before the first heading.' }),
+  chunk_id: Type.String({ description: 'Its first chunk.' }),
+  ordinal: count,
+  page: pageNumber,
+  chunks: count,
 });
 
 export const Entity = Type.Object({
@@ -122,6 +143,8 @@ export const DocumentEntity = Type.Object({
 
 export type Corpus = Static<typeof Corpus>;
 export type Document = Static<typeof Document>;
+export type RelatedEntity = Static<typeof RelatedEntity>;
+export type Section = Static<typeof Section>;
 export type Chunk = Static<typeof Chunk>;
 export type CorpusDetail = Static<typeof CorpusDetail>;
 export type Share = Static<typeof Share>;

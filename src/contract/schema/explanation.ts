@@ -1,6 +1,7 @@
 /** Where a passage matches a query, and why it has its rank. */
-import Type from 'typebox';
+
 import { Count, oneOf } from './parts.ts';
+import { Type } from './type.ts';
 
 const list = oneOf(['keyword', 'vector', 'feedback']);
 

@@ -1,7 +1,8 @@
 /** The schema of the metadata of documents. */
-import Type from 'typebox';
+
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Metadata as Taken } from '../../kernel/metadata/metadata.ts';
+import { Type } from './type.ts';
 
 const { keysMax, textCharactersMax, listMax } = limits.metadata;
 const text = { type: 'string', maxLength: textCharactersMax };

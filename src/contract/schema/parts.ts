@@ -1,6 +1,7 @@
 /** Parts that several schemas share. */
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
+import { Type } from './type.ts';
 
 /** Requests may only have the defined fields, so that a misspelt one is not silently ignored. */
 export const closed = { additionalProperties: false } as const;
@@ -94,3 +95,10 @@ export const lastError = {
 
 /** The SHA-256 of a key, or its first 16 digits. */
 export const keyHashPattern = '^(sha256:)?([0-9a-fA-F]{64}|[0-9a-fA-F]{16})$';
+
+const { ownChunkTokensMin, ownChunkTokensMax } = limits.document;
+export const chunkTokens = Type.Integer({
+  minimum: ownChunkTokensMin,
+  maximum: ownChunkTokensMax,
+});
+export const chunkOverlapTokens = Type.Integer({ minimum: 0, maximum: ownChunkTokensMax / 2 });

@@ -2,7 +2,7 @@
  * Request and response schemas, each defined once. Validation, TypeScript types and the OpenAPI
  * document are derived from them.
  */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { lanes } from '../../engine/command/admission.ts';
 import { failures } from '../../kernel/failure/failure.ts';
 import { itemWait, waits } from '../../kernel/lifecycle/item-wait.ts';
@@ -22,6 +22,7 @@ import {
   lastError,
   nullable,
   oneOf,
+  pageOf,
   spent,
   Tokens,
   time,
@@ -30,10 +31,21 @@ import {
   wallSeconds,
 } from './parts.ts';
 import { SyncRun } from './source.ts';
+import { Type } from './type.ts';
 
+export * from './answer.ts';
 export * from './caller.ts';
 export * from './corpus.ts';
-export { CorpusName, Count, oneOf, page, pageOf, Url } from './parts.ts';
+export {
+  CorpusName,
+  Count,
+  chunkOverlapTokens,
+  chunkTokens,
+  oneOf,
+  page,
+  pageOf,
+  Url,
+} from './parts.ts';
 export * from './search.ts';
 
 /** `cheap` uses the batches of providers: half the price, within a day. */
@@ -116,7 +128,7 @@ export const Job = Type.Object({
   status: oneOf(stageMachine.states),
   state: oneOf(jobMachine.states),
   message: Type.String({ description: 'The message for this status.' }),
-  type: oneOf(['ingest', 'crawl', 'reembed']),
+  type: oneOf(['ingest', 'crawl', 'reembed', 'rechunk']),
   url: nullable(Type.String()),
   corpus_name: Type.String(),
   priority: Type.Integer(),
@@ -142,6 +154,12 @@ export const Job = Type.Object({
   started_at: nullable(time),
   ended_at: nullable(time),
   canceled_at: nullable(time),
+});
+
+/** The counts only if they are asked for. */
+export const JobList = Type.Object({
+  ...pageOf(Job).properties,
+  counts: Type.Optional(Type.Object({ all: count, running: count, attention: count, done: count })),
 });
 
 export const JobDetail = Type.Object({

@@ -1,7 +1,7 @@
 /** The schemas of a search. */
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
-import { facetNames } from '../../search/facet.ts';
+import { type FacetName, facetForms, facetNames } from '../../search/facet.ts';
 import { listNames } from '../../search/fusion.ts';
 import { querySyntaxes } from '../../search/query/query.ts';
 import { searchModes } from '../../search/request.ts';
@@ -9,9 +9,18 @@ import { SearchFilter } from '../search-filter.ts';
 import { Explanation, Highlight } from './explanation.ts';
 import { Metadata } from './metadata.ts';
 import { CorpusName, Count, closed, nullable, oneOf, pageNumber } from './parts.ts';
+import { Type } from './type.ts';
 
 const weight = Type.Optional(
   Type.Number({ minimum: 0, maximum: 1000, description: 'The weight of this list.' }),
+);
+
+const facetName = Type.Unsafe<FacetName>(
+  Type.String({
+    pattern: `^(?:${facetNames.join('|')}|metadata\\..+)$`,
+    maxLength: 80,
+    description: '`metadata.KEY` counts the values of a key of the metadata.',
+  }),
 );
 
 export const Search = Type.Object(
@@ -59,10 +68,10 @@ export const Search = Type.Object(
       }),
     ),
     facets: Type.Optional(
-      Type.Array(oneOf(facetNames), {
-        maxItems: 8,
+      Type.Array(facetName, {
+        maxItems: limits.search.facetsMax,
         uniqueItems: true,
-        description: 'Count the documents that match by these properties.',
+        description: `Count the documents that match by these properties: ${facetForms}.`,
       }),
     ),
     weights: Type.Optional(
@@ -100,6 +109,10 @@ const hitFields = {
   title: nullable(Type.String()),
   heading: Type.String(),
   page: pageNumber,
+  ordinal: Type.Integer({
+    minimum: 0,
+    description: 'The place of the passage in its document, from 0.',
+  }),
   highlights: Type.Array(Highlight),
   similar: Count,
   more_in_document: Type.Integer({
@@ -119,7 +132,14 @@ export const Hit = Type.Object({
   ),
 });
 
-const FacetCounts = Type.Array(Type.Object({ value: Type.String(), count: Count }));
+const FacetCounts = Type.Array(
+  Type.Object({
+    value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+      description: 'A text, or a value of the metadata as it was given.',
+    }),
+    count: Count,
+  }),
+);
 
 export const Found = Type.Object({
   results: Type.Array(Hit),
@@ -133,6 +153,20 @@ export const Found = Type.Object({
   }),
   did_you_mean: nullable(
     Type.String({ description: 'The query with words that occur, for words that do not.' }),
+  ),
+  reranked: nullable(
+    Type.Object(
+      {
+        model: Type.String(),
+        failure: nullable(
+          Type.Object(
+            { code: Type.String(), detail: Type.String() },
+            { description: 'Why the results are in the order without the reranker.' },
+          ),
+        ),
+      },
+      { description: 'Null if no reranker is configured, or if there was nothing to order.' },
+    ),
   ),
 });
 

@@ -4,7 +4,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { type MoveTarget, place } from '../../kernel/lifecycle/item-wait.ts';
 import { job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { nameFor } from '../../kernel/name/corpus-name.ts';
+import { type CorpusPlace, nameFor } from '../../kernel/name/corpus-name.ts';
 import { nextTurn } from '../../kernel/world.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { forgetAccess, ownerOfCorpus } from '../../store/corpus/access.ts';
@@ -48,6 +48,7 @@ import type { CancelReceipt, SubmitInput } from './input.ts';
 import { JobControl, type JobControlOptions, unsweptAmong, writeCommand } from './job-control.ts';
 import type { JobSweeps } from './job-sweeps.ts';
 import { acceptOrigins, type ConfiguredOrigins, type CorpusOrigins } from './origins.ts';
+import { beginRechunking, type Rechunked, type RechunkInput } from './rechunk.ts';
 import { beginReembedding, type ReembedInput } from './reembed.ts';
 import { removeSourcesOf } from './remove-sources.ts';
 import { checkNoneOpen, itemEvent, itemForAction, jobEvent, jobIdsOf, jobsOf } from './rows.ts';
@@ -145,6 +146,16 @@ export class Commands {
     );
   }
 
+  /** Changes how texts of a corpus are split, and splits its documents again. */
+  async rechunk(input: RechunkInput): Promise<Rechunked> {
+    const { database, world } = this.#options;
+    const budgetCents = checkBudget(input.budgetCents);
+    const made = { key: world.uuid(), now: database.now() };
+    return this.#write('submit', (transaction) =>
+      beginRechunking(transaction, { ...input, budgetCents }, made),
+    );
+  }
+
   /** From now on, text of the corpus is sent to the addresses configured here. */
   acceptOrigins(key: CorpusKey, origins: ConfiguredOrigins): Promise<CorpusOrigins> {
     return this.#write('command', (transaction) => acceptOrigins(transaction, key, origins));
@@ -201,6 +212,17 @@ export class Commands {
   async deleteDocument(caller: string, documentId: string): Promise<void> {
     if (await this.#removeDocument(caller, documentId)) return;
     throw new Failure('document_unknown', `there is no document ${documentId}`);
+  }
+
+  /** Skips ids that the corpus does not have, so it can be called again after an interruption. */
+  async deleteDocuments(place: CorpusPlace, ids: readonly string[]): Promise<number> {
+    let deleted = 0;
+    for (const id of new Set(ids)) {
+      const document = await getDocument(this.#options.database, id);
+      if (document?.corpus !== place.corpus) continue;
+      if (await this.#removeDocument(place.caller, id)) deleted += 1;
+    }
+    return deleted;
   }
 
   /** False: there is no such document. */

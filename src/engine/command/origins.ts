@@ -14,6 +14,8 @@ export interface ConfiguredOrigins {
   /** The address where a model would embed; undefined: in this process, or nowhere. */
   embedderOrigin(model: string): Origin | undefined;
   readonly extractorOrigin: Origin | undefined;
+  readonly rerankerOrigin?: Origin | undefined;
+  readonly answererOrigin?: Origin | undefined;
 }
 
 export interface CorpusOrigins {
@@ -25,13 +27,18 @@ export interface CorpusOrigins {
 export async function readOrigins(
   reader: Reader,
   { caller, corpus }: CorpusKey,
-  { embedderOrigin, extractorOrigin }: ConfiguredOrigins,
+  { embedderOrigin, extractorOrigin, rerankerOrigin, answererOrigin }: ConfiguredOrigins,
 ): Promise<CorpusOrigins> {
   const key = { caller, corpus };
   const { model, next_model } = await getCorpusSettings(reader, key);
   const models = new Set([model, next_model].filter((name) => name !== null));
   const embedding = [...models].flatMap((name) => rowOf(embedUse(name), embedderOrigin(name)));
-  const configured = [...embedding, ...rowOf('entities', extractorOrigin)];
+  const configured = [
+    ...embedding,
+    ...rowOf('entities', extractorOrigin),
+    ...rowOf('rerank', rerankerOrigin),
+    ...rowOf('answers', answererOrigin),
+  ];
   return { recorded: await listOrigins(reader, key), configured };
 }
 

@@ -10,6 +10,7 @@ import {
   moveLateItems,
   moveSomeJobs,
   moveSomeOthers,
+  moveSomeSources,
   moveSomeSpending,
 } from '../../store/caller/ownership-moves.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
@@ -36,6 +37,7 @@ async function carryOut(database: Database, row: MoveRow): Promise<number> {
   };
   await repeat((transaction) => moveSomeJobs(transaction, row, { limit, now: database.now() }));
   await repeat((transaction) => moveSomeSpending(transaction, row, limit));
+  await repeat((transaction) => moveSomeSources(transaction, row, limit));
   if (isWhole) await repeat((transaction) => moveSomeOthers(transaction, row, limit));
   await repeat((transaction) => moveLateItems(transaction, row, limit));
   const isSettled = database.now() - row.created_at >= limits.caller.settleMs;

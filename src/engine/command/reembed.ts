@@ -58,7 +58,7 @@ export async function beginReembedding(
     return undefined;
   }
   const job = { caller, corpus, sources, priority: limits.fairness.priorityDefault, budgetCents };
-  await insertSubmission(transaction, { ...job, key, isReembedding: true, force: false, now });
+  await insertSubmission(transaction, { ...job, key, type: 'reembed', force: false, now });
   return key;
 }
 

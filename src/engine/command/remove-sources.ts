@@ -2,7 +2,7 @@
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import { purgeRemovedOf } from '../../store/document/removed.ts';
 import type { Transaction } from '../../store/driver/database.ts';
-import { getOpenRun, moveRun } from '../../store/sync/runs.ts';
+import { listOpenRuns, moveRun, type SyncRunRow } from '../../store/sync/runs.ts';
 import { listSourcesOfCorpus, moveSyncSource } from '../../store/sync/sources.ts';
 
 export async function removeSourcesOf(
@@ -23,18 +23,17 @@ export async function removeSource(
   now: number,
 ): Promise<boolean> {
   const isMoved = await moveSyncSource(transaction, { id, event: 'remove', nextAt: null, now });
-  if (isMoved) await cancelOpenRun(transaction, id, now);
+  if (isMoved) await cancelRuns(transaction, await listOpenRuns(transaction, id), now);
   return isMoved;
 }
 
-/** A holder of the run is fenced off. */
-export async function cancelOpenRun(
+/** A holder of such a run is fenced off. */
+export async function cancelRuns(
   transaction: Transaction,
-  sourceId: number,
+  runs: readonly SyncRunRow[],
   now: number,
 ): Promise<void> {
-  const run = await getOpenRun(transaction, sourceId);
-  if (!run) return;
-  const { id, epoch, cursor } = run;
-  await moveRun(transaction, { id, epoch, event: 'cancel', cursor, now });
+  for (const { id, epoch, cursor } of runs) {
+    await moveRun(transaction, { id, epoch, event: 'cancel', cursor, now });
+  }
 }

@@ -62,6 +62,10 @@ export class Dispatcher {
    * again before the earlier run noticed.
    */
   readonly #held = new Set<RunningItem>();
+  /** The last run of each item: any earlier one has been aborted. */
+  readonly #lastRuns = new Map<number, RunningItem>();
+  /** How many running items use a slot of each service. */
+  readonly #used: Record<StepService, number> = { ...noSlots };
   readonly #solitude: Solitude;
   /** Services with a queue of waiting items, which take precedence. */
   #queued: ReadonlySet<StepService> = new Set();
@@ -209,9 +213,7 @@ export class Dispatcher {
 
   /** Free slots of a service; below zero if a suspect uses an extra one. */
   #free(service: StepService): number {
-    let free = this.#options.workers;
-    for (const held of this.#held) if (held.service === service) free--;
-    return free;
+    return this.#options.workers - this.#used[service];
   }
 
   /** Moves the item to a slot of the service. False: none is free, or others wait for it. */
@@ -223,7 +225,9 @@ export class Dispatcher {
       return false;
     }
     const left = held.service;
+    this.#used[left]--;
     held.service = service;
+    this.#used[service]++;
     this.#refill(left);
     return true;
   }
@@ -249,8 +253,10 @@ export class Dispatcher {
 
   #hold(row: ClaimedRow, onEnd?: () => void): void {
     // A new lease proves that the old one is gone: an earlier run must stop.
-    this.abort((itemId) => itemId === row.id, 'lost');
+    this.#lastRuns.get(row.id)?.controller.abort('lost' satisfies AbortReason);
     const controller = new AbortController();
+    // Aborted before it runs: it goes back to the queue without a step.
+    if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
     const finished = this.#options
       .run(row, controller.signal, { moveTo: (service) => this.#move(held, service) })
       .then(
@@ -261,6 +267,8 @@ export class Dispatcher {
       )
       .then(() => {
         this.#held.delete(held);
+        this.#used[held.service]--;
+        if (this.#lastRuns.get(held.itemId) === held) this.#lastRuns.delete(held.itemId);
         onEnd?.();
         this.#refill(held.service);
       });
@@ -273,7 +281,8 @@ export class Dispatcher {
       service: row.service ?? 'here',
     };
     this.#held.add(held);
-    if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
+    this.#used[held.service]++;
+    this.#lastRuns.set(held.itemId, held);
   }
 
   /** Nothing to claim: wakes due items, then sleeps until the next one is due or the poll. */

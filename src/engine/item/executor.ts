@@ -35,8 +35,8 @@ import {
   effectOf,
   type FailedStep,
   failedDetail,
+  outcomesOf,
   type StepOutcome,
-  valuesOf,
 } from './step-outcome.ts';
 import { takeWorkerSlot, type WorkerSlot } from './worker-slot.ts';
 
@@ -158,7 +158,7 @@ class ItemRun {
   async #reported(): Promise<StepOutcome[]> {
     const pending = this.#pendingReports;
     this.#pendingReports = [];
-    return valuesOf(await Promise.allSettled(pending));
+    return outcomesOf(pending);
   }
 
   /** How the run ends; undefined: all reports are on disk, and it continues. */
@@ -190,7 +190,7 @@ class ItemRun {
 
   /** Branches run concurrently. Each commits when it is done, independent of its siblings. */
   async #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
-    return valuesOf(await Promise.allSettled(steps.map((step) => this.#runStep(step))));
+    return outcomesOf(steps.map((step) => this.#runStep(step)));
   }
 
   async #runStep(step: string): Promise<StepOutcome> {

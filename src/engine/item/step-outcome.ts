@@ -24,8 +24,11 @@ export type StepOutcome =
 export type FailedStep = StepOutcome & { readonly kind: 'failed' };
 export type DeferredStep = StepOutcome & { readonly kind: 'deferred' };
 
-/** Values of settled promises: throws the first rejection. */
-export function valuesOf<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
+/** Waits until all have settled: throws the first rejection. Mostly there is only one. */
+export async function outcomesOf(running: readonly Promise<StepOutcome>[]): Promise<StepOutcome[]> {
+  const [only, ...others] = running;
+  if (only && others.length === 0) return [await only];
+  const settled = await Promise.allSettled(running);
   return settled.map((each) => {
     if (each.status === 'rejected') throw each.reason;
     return each.value;

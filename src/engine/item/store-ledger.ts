@@ -105,13 +105,20 @@ export class StoreLedger implements Ledger {
     const { world, database } = this.#options;
     if (this.#commits >= database.commitsMax) return;
     this.#commits++;
-    // A database that takes one commit at a time groups the writes itself.
-    if (database.commitsMax === 1) void this.#commitPending();
-    else world.afterTurn(() => void this.#commitPending());
+    // A database that takes one commit at a time groups the writes itself: the batch is filled when
+    // its transaction starts.
+    if (database.commitsMax === 1) void this.#commitPending([]);
+    else world.afterTurn(() => this.#commitTurn());
   }
 
-  async #commitPending(): Promise<void> {
-    const batch: Pending[] = [];
+  /** All reports of a turn are one commit: each of them has scheduled one. */
+  #commitTurn(): void {
+    const batch = this.#takeBatch();
+    if (batch.length > 0) void this.#commitPending(batch);
+    else this.#commits--;
+  }
+
+  async #commitPending(batch: Pending[]): Promise<void> {
     await this.#commit(batch);
     for (const { report } of batch) this.#committing.delete(report.lease);
     this.#commits--;

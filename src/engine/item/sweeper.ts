@@ -7,6 +7,7 @@ import { listTurned, pruneOldVectors } from '../../store/corpus/reembedding.ts';
 import { pruneFetches, readPlace, usedBlobs, writePlace } from '../../store/crawl/fetches.ts';
 import { pruneDeliveries } from '../../store/delivery/deliveries.ts';
 import { pruneEvents } from '../../store/delivery/events.ts';
+import { packOldRows } from '../../store/document/packing-of-old-rows.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { listWorkers } from '../../store/item/workers.ts';
 import { pruneKeys } from '../../store/job/idempotency.ts';
@@ -76,6 +77,13 @@ export async function sweepFetched(
   const next = removed < limit ? (part + 1) % blobs.parts : part;
   await database.write((transaction) => writePlace(transaction, 'blobs', next));
   return removed;
+}
+
+/** Packs texts and bytes of an older store, a bounded number at a time. */
+export async function packOld(database: Database): Promise<void> {
+  for (let turn = 0; turn < limits.packing.transactionsMax; turn += 1) {
+    if ((await database.write((transaction) => packOldRows(transaction))) === 0) return;
+  }
 }
 
 /**

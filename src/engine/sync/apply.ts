@@ -3,6 +3,8 @@
  * document; then submissions, as ordinary jobs; removals last. A change is applied in the
  * transaction that marks it, so it is applied once.
  */
+import { inGroups } from '../../concurrency/groups.ts';
+import { toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
@@ -10,25 +12,30 @@ import { documentIdsOf } from '../../store/document/names.ts';
 import { removeSoftly, restoreDocument } from '../../store/document/removed.ts';
 import { renameDocument } from '../../store/document/rename.ts';
 import type { Transaction } from '../../store/driver/database.ts';
-import { insertSubmission } from '../../store/job/submit.ts';
+import { insertSubmission, type NewSource } from '../../store/job/submit.ts';
 import {
   type ChangeKind,
   type ChangeRow,
+  contentKeysOf,
   countChanges,
   dropSome,
   listOpenChanges,
   markApplied,
+  type Reclassified,
   reclassifyChanges,
 } from '../../store/sync/changes.ts';
 import { deleteEntries, keepEntries, listShared, putEntries } from '../../store/sync/entries.ts';
 import { cancelItemsOf } from '../command/cancel-items.ts';
+import { digestOf, noDigest, submissionOf } from './content.ts';
 import { endRun, holdRun } from './end.ts';
-import type { SourceRun } from './run.ts';
+import { errorOf, type SourceRun } from './run.ts';
 
 export async function applyChanges(run: SourceRun): Promise<void> {
   if (run.row.is_plan === 1) return endRun(run);
   await forEachPage(run, ['moved', 'restored'], limits.sync.renamesMax, rename);
-  await forEachPage(run, ['added', 'changed'], limits.sync.submitMax, submit);
+  const { readPageMax, submitMax } = limits.sync;
+  const atOnce = run.options.kind.read ? readPageMax : submitMax;
+  await forEachPage(run, ['added', 'changed'], atOnce, submit);
   if (await isHeldBack(run)) return holdRun(run);
   const remove = run.row.removals === 'ignore' ? keep : removeGone;
   await forEachPage(run, ['removed'], limits.sync.renamesMax, remove);
@@ -55,17 +62,15 @@ async function forEachPage(
 }
 
 /** Too many removals, or an empty listing: a disk may not be mounted. */
-async function isHeldBack({ options, row }: SourceRun): Promise<boolean> {
+async function isHeldBack({ options, place, row }: SourceRun): Promise<boolean> {
   if (row.removals !== null) return false;
-  const { removed } = await countChanges(options.database, row.id);
-  return isSuspicious({ removed: removed.open, before: row.entries_before, listed: row.listed });
-}
-
-export function isSuspicious(counts: { removed: number; before: number; listed: number }): boolean {
-  const { removed, before, listed } = counts;
+  const { removed: change } = await countChanges(options.database, row.id);
+  const removed = change.open;
   if (removed === 0) return false;
   const { removedMax, removedPercentMax } = limits.sync;
-  return listed === 0 || (removed > removedMax && removed * 100 > before * removedPercentMax);
+  const { holdAbovePercent = removedPercentMax } = place.options;
+  const isLarge = removed > removedMax && removed * 100 > row.entries_before * holdAbovePercent;
+  return isLarge || row.listed === 0;
 }
 
 const rename: Apply = async (run, page) => {
@@ -79,8 +84,14 @@ const rename: Apply = async (run, page) => {
     canceled.push(...items);
     const refused: ChangeRow[] = [];
     const done: ChangeRow[] = [];
+    const contents = await contentKeysOf(transaction, ids);
     for (const change of page) {
       const id = change.document_id ?? '';
+      // A job may have given it another text since the run compared them.
+      if (change.kind === 'moved' && contents.get(id) !== change.digest) {
+        refused.push(change);
+        continue;
+      }
       const { source: name } = kind.sourceOf(run.place, change.key);
       const named = { id, place, source: name, now };
       const written =
@@ -98,9 +109,9 @@ const rename: Apply = async (run, page) => {
 };
 
 /** The document or its new name is taken: the file is read like any other. */
-function asAdded({ id }: ChangeRow) {
+function asAdded({ id }: ChangeRow): Reclassified {
   const evidence = 'new in the listing; the document of its content could not be renamed';
-  return { id, kind: 'added' as const, from_key: null, document_id: null, evidence };
+  return { id, kind: 'added', from_key: null, document_id: null, evidence, ...noDigest };
 }
 
 async function recordRenames(
@@ -127,27 +138,83 @@ function entryOf({ key, stamp, size }: ChangeRow) {
 }
 
 const submit: Apply = async (run, page) => {
-  const { kind, source, world, ring } = run.options;
-  const { budgetCents, lane, priority = limits.fairness.priorityDefault } = run.place.options;
-  const sources = page.map(({ key }) => kind.sourceOf(run.place, key));
+  const { source, world, ring } = run.options;
+  const { lane, priority = limits.fairness.priorityDefault } = run.place.options;
+  const { found, unread, error } = await readContents(run, page);
+  const sources = found.map(({ submission }) => submission);
   const key = world.uuid();
-  const jobKeys = [...(JSON.parse(run.row.job_keys) as string[]), key];
+  const known = JSON.parse(run.row.job_keys) as string[];
+  const jobKeys = sources.length > 0 ? [...known, key] : known;
   const place = { caller: source.place_caller, corpus: source.place_corpus };
-  await run.commit('act', { jobKeys }, async (transaction, now) => {
+  await run.commit('act', { jobKeys, error }, async (transaction, now) => {
     const { caller, corpus } = source;
+    await dropSome(
+      transaction,
+      unread.map(({ id }) => id),
+    );
+    if (sources.length === 0) return;
+    const budgetCents = await budgetOf(transaction, run, sources.length);
     const chosen = { budgetCents, lane, priority, force: false };
-    await insertSubmission(transaction, { key, caller, corpus, sources, ...chosen, now });
+    const submitted = { key, caller, corpus, sources, ...chosen, now };
+    const { itemIds } = await insertSubmission(transaction, submitted);
     const names = sources.map(({ source: name }) => name);
     const ids = await documentIdsOf(transaction, place, names);
-    const entries = page.map((change, index) => ({
+    const entries = found.map(({ change }, index) => ({
       ...entryOf(change),
       document_id: ids[index] as string,
+      item_id: itemIds[index],
     }));
     await putEntries(transaction, source.id, entries);
-    await markApplied(transaction, page);
+    await markApplied(
+      transaction,
+      found.map(({ change }) => change),
+    );
   });
   ring();
 };
+
+/** The budget of a run, shared by its jobs: each has the part of its documents. */
+async function budgetOf(
+  transaction: Transaction,
+  { row, place }: SourceRun,
+  documents: number,
+): Promise<number | undefined> {
+  const { budgetCents } = place.options;
+  if (budgetCents === undefined) return undefined;
+  const { added, changed } = await countChanges(transaction, row.id);
+  return (budgetCents * documents) / Math.max(added.all + changed.all, documents);
+}
+
+interface FoundContent {
+  readonly change: ChangeRow;
+  readonly submission: NewSource;
+}
+
+/** What cannot be read now is left for the next run; its document stays as it is. */
+async function readContents(run: SourceRun, page: readonly ChangeRow[]) {
+  const { reading } = run;
+  const submissions = new Map<number, NewSource>();
+  const unread: ChangeRow[] = [];
+  let error: string | undefined;
+  await inGroups(page, limits.sync.readsAtOnce, async (change) => {
+    try {
+      const isKnown = !reading.kind.read || change.is_stored === 1;
+      const digest = isKnown ? change : await digestOf(reading, change);
+      const submission = submissionOf(reading, { ...digest, key: change.key });
+      if (submission) submissions.set(change.id, submission);
+      else unread.push(change);
+    } catch (cause) {
+      if (reading.signal.aborted) throw cause;
+      unread.push(change);
+      error ??= errorOf(toFailure(cause));
+    }
+  });
+  const found = page.flatMap((change): FoundContent[] => {
+    const submission = submissions.get(change.id);
+    return submission ? [{ change, submission }] : [];
+  });
+  return { found, unread, error };
+}
 
 /** The listing may be old by now: what has come back stays. */
 const removeGone: Apply = async (run, page) => {

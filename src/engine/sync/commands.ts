@@ -9,7 +9,8 @@ import { appendEvents } from '../../store/delivery/events.ts';
 import { getRemoved, listRemoved, restoreDocument } from '../../store/document/removed.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { adoptDocuments, keepEntries, putEntries } from '../../store/sync/entries.ts';
-import { getOpenRun, moveRun, type SyncRunRow } from '../../store/sync/runs.ts';
+import { getHeldRun, listOpenRuns, moveRun, type SyncRunRow } from '../../store/sync/runs.ts';
+import { takeSignal } from '../../store/sync/signals.ts';
 import {
   findSyncSource,
   getSyncSource,
@@ -17,9 +18,10 @@ import {
   listSyncSources,
   moveSyncSource,
   type SyncSourceRow,
+  setHook,
   setSchedule,
 } from '../../store/sync/sources.ts';
-import { cancelOpenRun, removeSource } from '../command/remove-sources.ts';
+import { cancelRuns, removeSource } from '../command/remove-sources.ts';
 import type { SourceKinds } from './runner.ts';
 import type { SyncOptions } from './source-kind.ts';
 import { type RunCause, startRun } from './start.ts';
@@ -74,23 +76,22 @@ export class SyncCommands {
     const prefix = kind.prefixOf?.({ location, options });
     await this.#write(async (transaction) => {
       const now = database.now();
-      const times = {
-        schedule: input.schedule ?? null,
-        every_ms: schedule?.kind === 'every' ? schedule.everyMs : null,
-        next_at: schedule ? firstTime(schedule, now) : null,
-        options: JSON.stringify(options),
-        now,
-      };
+      const times = { ...timesOf(input.schedule ?? null, now), now };
+      const chosen = { ...times, options: JSON.stringify(options) };
       const place = { caller, corpus, kind: kind.name, location };
       const known = await findSyncSource(transaction, place);
       if (known && (input.name === undefined || known.name === name)) {
-        await setSchedule(transaction, { ...known, ...kept(input, times), now });
+        await setSchedule(transaction, { ...known, ...kept(input, chosen), now });
         return;
       }
       const at = placeOf({ caller, corpus });
-      const row = { ...place, ...times, name, place_caller: at.caller, place_corpus: at.corpus };
+      const row = { ...place, ...chosen, name, place_caller: at.caller, place_corpus: at.corpus };
       const sourceId = await this.#insert(transaction, row);
       if (prefix) await adoptDocuments(transaction, { sourceId, place: at, prefix });
+      // An interval begins with a run.
+      if (schedule?.kind === 'every') {
+        await startRun(transaction, { sourceId, cause: 'schedule', isPlan: false }, now);
+      }
     });
     const found = { caller, corpus, kind: kind.name, location };
     const added =
@@ -104,6 +105,50 @@ export class SyncCommands {
     const row = await getSyncSource(this.#options.database, { caller, name });
     if (row) return row;
     throw new Failure('sync_source_unknown', `there is no source ${name}`);
+  }
+
+  /**
+   * Changes the schedule and options of a source. What is not named stays; null is no schedule. The
+   * next run compares everything again.
+   */
+  async update(
+    of: SourceName,
+    { schedule, options = {} }: { schedule?: string | null | undefined; options?: SyncOptions },
+  ): Promise<SyncSourceRow> {
+    const { database, kinds } = this.#options;
+    const known = await this.source(of);
+    const named = Object.entries(options).filter(([, value]) => value !== undefined);
+    const whole: SyncOptions = { ...JSON.parse(known.options), ...Object.fromEntries(named) };
+    checkOptions(whole);
+    const { location } = known;
+    if (named.length > 0) await kinds.get(known.kind)?.check({ location, options: whole });
+    await this.#write(async (transaction) => {
+      const now = database.now();
+      const times = schedule === undefined ? {} : timesOf(schedule, now);
+      const changed = { ...known, ...times, options: JSON.stringify(whole), now };
+      await setSchedule(transaction, changed);
+    });
+    return this.source(of);
+  }
+
+  /** The address that takes signed messages of a change, and its secret. Null: there is none. */
+  async setHook(of: SourceName, hook: Pick<SyncSourceRow, 'hook' | 'hook_secret'>) {
+    const { id } = await this.source(of);
+    await this.#write((transaction) => setHook(transaction, { id, ...hook }));
+  }
+
+  /** A message says that the source has changed. The same message counts once. */
+  async changed({ id, name, state }: SyncSourceRow, key: string): Promise<void> {
+    const { database } = this.#options;
+    await this.#write(async (transaction) => {
+      const now = database.now();
+      if (!(await takeSignal(transaction, { source_id: id, key, now }))) {
+        throw new Failure('forbidden', 'this message was received before');
+      }
+      const run = { sourceId: id, cause: 'webhook', isPlan: false } as const;
+      if ((await startRun(transaction, run, now)) !== undefined) return;
+      throw new Failure('action_not_allowed', `the source ${name} is ${state}: resume it first`);
+    });
   }
 
   /** Returns the id of the run. */
@@ -137,7 +182,7 @@ export class SyncCommands {
     const { database } = this.#options;
     const { id: sourceId, name } = await this.source(of);
     const moved = await this.#write(async (transaction) => {
-      const run = await getOpenRun(transaction, sourceId);
+      const run = await getHeldRun(transaction, sourceId);
       if (!run) return undefined;
       const { id, epoch } = run;
       const move = { id, epoch, event: decision, removals: decision, now: database.now() };
@@ -211,7 +256,9 @@ export class SyncCommands {
       // Times that passed during the pause are run once, now.
       const nextAt = event === 'resume' && schedule !== null ? now : null;
       const moved = await moveSyncSource(transaction, { id, event, nextAt, now });
-      if (moved && event === 'pause') await cancelOpenRun(transaction, id, now);
+      if (moved && event === 'pause') {
+        await cancelRuns(transaction, await listOpenRuns(transaction, id), now);
+      }
       return moved;
     });
     if (isMoved) return this.source(of);
@@ -232,6 +279,13 @@ function kept<Times extends { readonly options: string }>(
 ) {
   const isChosen = Object.values(options).some((value) => value !== undefined);
   return { ...(schedule !== undefined && times), ...(isChosen && { options: chosen }) };
+}
+
+function timesOf(schedule: string | null, now: number) {
+  if (schedule === null) return { schedule, every_ms: null, next_at: null };
+  const parsed = parseSchedule(schedule);
+  const every_ms = parsed.kind === 'every' ? parsed.longestMs : null;
+  return { schedule, every_ms, next_at: firstTime(parsed, now) };
 }
 
 /** An interval begins now; cron fields at their first time. */

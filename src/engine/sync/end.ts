@@ -16,9 +16,12 @@ import {
 import { errorOf, type SourceRun } from './run.ts';
 
 /** When the source runs next. A request that came during the run is still due. */
-export function nextRunOf({ schedule, next_at }: SyncSourceRow, now: number): number | null {
+export function nextRunOf(
+  { schedule, next_at, quiet_runs }: SyncSourceRow,
+  now: number,
+): number | null {
   if (next_at !== null && next_at <= now) return next_at;
-  return schedule === null ? null : nextTime(parseSchedule(schedule), now);
+  return schedule === null ? null : nextTime(parseSchedule(schedule), now, quiet_runs);
 }
 
 /** Everything but the removals is applied; these wait for a person. */
@@ -35,14 +38,24 @@ export async function endRun(run: SourceRun): Promise<void> {
   await run.commit(isComplete ? 'succeed' : 'end_partly', {}, async (transaction, now) => {
     if (row.is_plan === 0) {
       if (isComplete) {
+        const quiet_runs = await quietRunsOf(transaction, run);
+        const { cursor } = run;
+        await setSynced(transaction, { id: row.source_id, cursor, quiet_runs, now });
         await recovered(transaction, run, now);
-        await setSynced(transaction, { id: row.source_id, now });
       } else {
         await failing(transaction, run, { error: row.error as string, now });
       }
     }
     await appendEvents(transaction, [await eventOf(transaction, run, 'sync_ended')], now);
   });
+}
+
+/** How many runs in a row have found no change, with this one. */
+async function quietRunsOf(transaction: Transaction, { row }: SourceRun): Promise<number> {
+  const counts = Object.values(await countChanges(transaction, row.id));
+  if (counts.some(({ all }) => all > 0)) return 0;
+  const source = await getSyncSourceById(transaction, row.source_id);
+  return Math.min((source?.quiet_runs ?? 0) + 1, limits.sync.quietRunsMax);
 }
 
 /** The documents stay. The next run is tried later, and later each time. */

@@ -14,11 +14,12 @@ import {
   type OriginRow,
   reclassifyChanges,
 } from '../../store/sync/changes.ts';
+import { type Digest, digestOf, noDigest } from './content.ts';
 import type { SourceRun } from './run.ts';
 
 export async function matchMoves(run: SourceRun): Promise<void> {
   const { database, kind } = run.options;
-  if (!kind.digest) return;
+  if (!kind.digest && !kind.read) return;
   const { id: run_id, source_id } = run.row;
   const sizes = await listOriginSizes(database, { run_id, source_id });
   if (sizes.size === 0) return;
@@ -28,14 +29,17 @@ export async function matchMoves(run: SourceRun): Promise<void> {
     const page = await listChangesOfKind(database, { run_id, kind: 'added', after, limit });
     const last = page.at(-1);
     if (!last) return;
-    const candidates = page.filter(({ size }) => size !== null && sizes.has(size));
+    // What has no known size has to be read anyway, to be submitted.
+    const candidates = page.filter(({ size }) => (size === null ? kind.read : sizes.has(size)));
     const digests = await digestsOf(run, candidates);
-    const blobKeys = [...new Set(digests.values())];
+    const blobKeys = [...new Set([...digests.values()].flatMap(({ digest }) => digest ?? []))];
     const origins = await listOrigins(database, { run_id, source_id, blobKeys });
     const pairs = pair(candidates, digests, origins);
+    const paired = new Set(pairs.map(({ change }) => change.id));
+    const read = candidates.filter(({ id }) => !paired.has(id) && digests.get(id)?.is_stored === 1);
     await run.commit('match', { cursor: String(last.id) }, async (transaction) => {
-      if (pairs.length === 0) return;
-      await reclassifyChanges(transaction, pairs.map(movedFrom));
+      const stored = read.map((change) => ({ ...change, ...(digests.get(change.id) ?? noDigest) }));
+      await reclassifyChanges(transaction, [...pairs.map(movedFrom), ...stored]);
       const replaced = pairs.flatMap(({ origin }) => origin.change_id ?? []);
       if (replaced.length > 0) await dropSome(transaction, replaced);
     });
@@ -44,14 +48,14 @@ export async function matchMoves(run: SourceRun): Promise<void> {
 }
 
 async function digestsOf(
-  { options: { kind, signal }, place }: SourceRun,
+  { reading, options: { signal } }: SourceRun,
   changes: readonly ChangeRow[],
-): Promise<ReadonlyMap<number, string>> {
-  const digests = new Map<number, string>();
-  await inGroups(changes, limits.sync.digestsAtOnce, async ({ id, key }) => {
+): Promise<ReadonlyMap<number, Digest>> {
+  const digests = new Map<number, Digest>();
+  await inGroups(changes, limits.sync.digestsAtOnce, async (change) => {
     signal.throwIfAborted();
-    const digest = await kind.digest?.(place, key);
-    if (digest !== undefined) digests.set(id, digest);
+    const { id, digest, is_stored } = change;
+    digests.set(id, digest === null ? await digestOf(reading, change) : { digest, is_stored });
   });
   return digests;
 }
@@ -64,7 +68,7 @@ interface Pair {
 /** Each origin is taken once. One with the same file name is preferred. */
 function pair(
   changes: readonly ChangeRow[],
-  digests: ReadonlyMap<number, string>,
+  digests: ReadonlyMap<number, Digest>,
   origins: readonly OriginRow[],
 ): Pair[] {
   const free = Map.groupBy(origins, ({ blob_key }) => blob_key);
@@ -72,7 +76,7 @@ function pair(
   for (const isPreferred of [sameName, sameType]) {
     for (const change of changes) {
       if (pairs.some((one) => one.change === change)) continue;
-      const open = free.get(digests.get(change.id) ?? '') ?? [];
+      const open = free.get(digests.get(change.id)?.digest ?? '') ?? [];
       const at = open.findIndex((origin) => isPreferred(origin, change));
       const [origin] = at < 0 ? [] : open.splice(at, 1);
       if (origin) pairs.push({ change, origin });
@@ -96,13 +100,15 @@ function sameType({ key, title }: OriginRow, change: ChangeRow): boolean {
 }
 
 function movedFrom({ change: { id }, origin }: Pair) {
-  const { change_id, key, document_id } = origin;
+  const { change_id, key, document_id, blob_key } = origin;
   const isMove = change_id !== null;
   return {
     id,
     kind: isMove ? ('moved' as const) : ('restored' as const),
     from_key: key,
     document_id,
+    digest: blob_key,
+    is_stored: 0,
     evidence: isMove
       ? 'its content has the hash of a document whose file is gone'
       : 'its content has the hash of a document that was removed',

@@ -3,6 +3,8 @@
  * with a compare-and-set on the epoch of the run: a process that was given up changes nothing, and
  * the next one continues after the last page that was committed.
  */
+
+import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { type SyncRunEvent, syncRunState } from '../../kernel/lifecycle/sync-run.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -10,11 +12,12 @@ import type { World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { dropChanges, insertChanges } from '../../store/sync/changes.ts';
-import { listEntries, restampEntries } from '../../store/sync/entries.ts';
+import { getStamps, listEntries, missEntries, restampEntries } from '../../store/sync/entries.ts';
 import { moveRun, type SyncRunMoved, type SyncRunRow } from '../../store/sync/runs.ts';
 import type { SyncSourceRow } from '../../store/sync/sources.ts';
 import { applyChanges } from './apply.ts';
 import { type Comparing, compare, readRange } from './compare.ts';
+import type { Reading } from './content.ts';
 import { matchMoves } from './match.ts';
 import {
   compareKeys,
@@ -22,11 +25,14 @@ import {
   type ListedPage,
   type SourceKind,
 } from './source-kind.ts';
+import { beginListing } from './start.ts';
 
 export interface RunOptions {
   readonly database: Database;
   readonly world: World;
   readonly kind: SourceKind;
+  /** Needed by kinds that read content themselves. */
+  readonly blobs?: BlobStore | undefined;
   readonly source: SyncSourceRow;
   readonly signal: AbortSignal;
   /** Items were submitted. */
@@ -44,6 +50,8 @@ export class SourceRun {
   readonly options: RunOptions;
   readonly place: FollowedPlace;
   #row: SyncRunRow;
+  /** What the listing leaves for the next one. A process that takes the run over has none. */
+  cursor: string | null = null;
 
   constructor(options: RunOptions, row: SyncRunRow) {
     this.options = options;
@@ -85,9 +93,16 @@ export class SourceRun {
   }
 
   async #list(): Promise<void> {
-    const { kind, signal } = this.options;
+    const { kind, signal, database, source } = this.options;
+    const { cursor } = source;
+    const stamps = (keys: readonly string[]) => getStamps(database, source.id, keys);
     let last = this.#row.cursor;
-    for await (const page of kind.list(this.place, { after: last, signal })) {
+    if (last === '') {
+      await this.commit('list', {}, (transaction, now) =>
+        beginListing(transaction, this.#row, now),
+      );
+    }
+    for await (const page of kind.list(this.place, { after: last, signal, cursor, stamps })) {
       last = await this.#takePage(page, last);
     }
     await this.#takeRest();
@@ -95,23 +110,27 @@ export class SourceRun {
   }
 
   /** Compares one page. Returns the last key, after which a later process continues. */
-  async #takePage({ entries, problems }: ListedPage, after: string): Promise<string> {
-    const until = entries.at(-1)?.key;
+  async #takePage(page: ListedPage, after: string): Promise<string> {
+    const { entries, problems } = page;
+    this.cursor = page.cursor ?? this.cursor;
+    const until = lastOf(page);
     const error = problems[0] && errorOf(problems[0]);
     if (until === undefined) {
       if (error !== undefined) await this.commit('list', { cursor: after, error });
       return after;
     }
     this.#checkOrder([after, ...entries.map(({ key }) => key)]);
+    this.#checkOrder([after, ...(page.gone ?? [])]);
     const known = await readRange(this.#comparing, { after, until });
-    const compared = await compare(this.#comparing, entries, known);
-    const { changes, restamped, unchanged } = compared;
+    const compared = await compare(this.#comparing, page, known);
+    const { changes, restamped, missed, unchanged } = compared;
     const counted = { listed: entries.length, unchanged, error };
     await this.commit('list', { cursor: until, ...counted }, async (transaction) => {
       const { id, source_id } = this.#row;
       const stamps = restamped.map(({ key, stamp, size }) => ({ key, stamp: stamp ?? '', size }));
       if (stamps.length > 0) await restampEntries(transaction, source_id, stamps);
       if (changes.length > 0) await insertChanges(transaction, id, changes);
+      await this.#miss(transaction, missed);
     });
     return until;
   }
@@ -124,13 +143,20 @@ export class SourceRun {
       const { source_id: sourceId, cursor: after } = this.#row;
       const rest = await listEntries(database, { sourceId, after, limit });
       isFull = rest.length === limit;
-      const { changes } = await compare(this.#comparing, [], rest);
+      const { changes, missed } = await compare(this.#comparing, { entries: [] }, rest);
       const cursor = rest.at(-1)?.key ?? after;
       if (rest.length === 0) return;
-      await this.commit('list', { cursor }, (transaction) =>
-        insertChanges(transaction, this.#row.id, changes),
-      );
+      await this.commit('list', { cursor }, async (transaction) => {
+        await insertChanges(transaction, this.#row.id, changes);
+        await this.#miss(transaction, missed);
+      });
     }
+  }
+
+  async #miss(transaction: Transaction, keys: readonly string[]): Promise<void> {
+    const { id, source_id, is_plan } = this.#row;
+    if (keys.length === 0 || is_plan === 1) return;
+    await missEntries(transaction, { runId: id, sourceId: source_id }, keys);
   }
 
   async #match(): Promise<void> {
@@ -142,9 +168,14 @@ export class SourceRun {
     });
   }
 
+  get reading(): Reading {
+    const { kind, blobs, signal } = this.options;
+    return { kind, place: this.place, blobs, signal };
+  }
+
   get #comparing(): Comparing {
-    const { database, kind, source } = this.options;
-    return { reader: database, kind, place: this.place, sourceId: source.id };
+    const { database, world, source } = this.options;
+    return { ...this.reading, reader: database, world, sourceId: source.id };
   }
 
   /** Keys out of order would make the comparison miss entries, and remove what is there. */
@@ -157,6 +188,13 @@ export class SourceRun {
     const message = `the kind ${this.options.kind.name} lists ${named}: keys must rise by bytes`;
     throw new Failure('internal_error', message);
   }
+}
+
+/** The last key that a page speaks of. */
+function lastOf({ entries, gone = [] }: ListedPage): string | undefined {
+  const [one, other] = [entries.at(-1)?.key, gone.at(-1)];
+  if (one === undefined || other === undefined) return one ?? other;
+  return compareKeys(one, other) > 0 ? one : other;
 }
 
 export function errorOf({ code, message }: Failure): string {

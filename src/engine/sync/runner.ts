@@ -1,10 +1,12 @@
 /** Starts the runs that are due, works on open ones, and purges what can no longer be restored. */
+import type { BlobStore } from '../../blob/blob.ts';
 import { type Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import { purgeRemoved } from '../../store/document/removed.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { purgeRuns, type SyncRunRow, takeRuns } from '../../store/sync/runs.ts';
+import { purgeSignals } from '../../store/sync/signals.ts';
 import { getSyncSourceById, listDue, purgeSources } from '../../store/sync/sources.ts';
 import { failRun } from './end.ts';
 import { Fenced, SourceRun } from './run.ts';
@@ -17,6 +19,7 @@ export interface SyncRunnerOptions {
   readonly database: Database;
   readonly world: World;
   readonly kinds: SourceKinds;
+  readonly blobs?: BlobStore | undefined;
   readonly ring: () => void;
   readonly revoke: (itemIds: readonly number[]) => void;
   readonly onError: (what: string, error: unknown) => void;
@@ -114,10 +117,13 @@ export class SyncRunner {
     const now = database.now();
     if (Math.abs(now - this.#purgedAt) < limits.sync.purgeMs) return;
     const { purgeMax: limit, restoreMs, runsKept: kept } = limits.sync;
+    const batch = limits.loop.pruneBatchMax;
     const purged = await database.write(async (transaction) => {
       const removed = await purgeRemoved(transaction, { before: now - restoreMs, limit });
-      const runs = await purgeRuns(transaction, { kept, limit: limits.loop.pruneBatchMax });
-      return removed + runs + (await purgeSources(transaction, limits.loop.pruneBatchMax));
+      const runs = await purgeRuns(transaction, { kept, limit: batch });
+      const signals = { before: now - limits.sync.signalsKeptMs, limit: batch };
+      const others = await purgeSignals(transaction, signals);
+      return removed + runs + others + (await purgeSources(transaction, batch));
     });
     if (purged === 0) this.#purgedAt = now;
   }

@@ -15,13 +15,16 @@ import type { World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import type { PipelineItem, StepContext } from '../../pipeline/pipeline.ts';
 import type { Queue } from '../../queue/queue.ts';
+import { CommitGroup } from '../../store/driver/commit-group.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { sweepAlone } from '../../store/driver/sweep-lock.ts';
 import {
   type HandoffState,
+  identityOf,
   listHandoffStates,
   listUnbegun,
-  openHandoff,
+  type NewHandoff,
+  openHandoffs,
   pruneHandoffs,
   readAnswer,
   releaseHandoff,
@@ -93,12 +96,23 @@ export class HandoffBroker {
   /** When this process last saw the store, and since when without interruption. */
   #seenAt = Number.NEGATIVE_INFINITY;
   #seenSince = Number.NEGATIVE_INFINITY;
+  readonly #opens: CommitGroup<NewHandoff, HandoffState>;
   readonly #refill: Refill;
   readonly #loops: readonly Loop[];
 
   constructor(options: HandoffBrokerOptions) {
     this.#options = options;
     const { world, onError, database } = options;
+    this.#opens = new CommitGroup<NewHandoff, HandoffState>({
+      database,
+      world,
+      sizeMax: limits.handoff.commitBatchMax,
+      keyOf: identityOf,
+      apply: async (transaction, handoffs) => {
+        const states = await openHandoffs(transaction, handoffs, database.now());
+        return states.map((value) => ({ value }));
+      },
+    });
     this.#refill = new Refill({
       queues: Object.values(options.queues),
       world,
@@ -155,6 +169,11 @@ export class HandoffBroker {
     }
   }
 
+  /** An open request of this process. */
+  requestOf(key: string): HandoffRequest | undefined {
+    return this.#waiting.get(key)?.request;
+  }
+
   /** This process has stored a response. */
   answer(key: string, reply: Reply): void {
     const waiting = this.#waiting.get(key);
@@ -198,30 +217,24 @@ export class HandoffBroker {
   }
 
   async #open(waiting: Waiting): Promise<void> {
-    const { database, world } = this.#options;
+    const { world } = this.#options;
     const { request, context } = waiting;
     const { kind } = request;
     const { value, bytes } = await this.#options.payloads.pack({
       value: request.request,
       bytes: request.bytes,
     });
-    const state = await database.write((transaction) =>
-      openHandoff(
-        transaction,
-        {
-          key: world.uuid(),
-          itemId: context.item.id,
-          jobId: context.item.jobId,
-          step: context.step,
-          kind,
-          stage: requestKinds[kind].stage,
-          hash: hashOf(request),
-          request: JSON.stringify(value),
-          requestBytes: bytes ?? null,
-        },
-        database.now(),
-      ),
-    );
+    const state = await this.#opens.add({
+      key: world.uuid(),
+      itemId: context.item.id,
+      jobId: context.item.jobId,
+      step: context.step,
+      kind,
+      stage: requestKinds[kind].stage,
+      hash: hashOf(request),
+      request: JSON.stringify(value),
+      requestBytes: bytes ?? null,
+    });
     failpoint(world, 'handoff.after-ask');
     if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
     waiting.key = state.key;

@@ -49,8 +49,9 @@ export interface HandoffPipelineOptions extends CorpusEmbedders {
 
 export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
   const { documents, isHere, lane } = options;
+  const jobKeys: JobKeys = new Map();
   const steps = mapSteps(documents.steps, (run, step) => async (context) => {
-    const tools = remoteTools(context, step, options);
+    const tools = remoteTools(context, step, { ...options, jobKeys });
     return withRemoval(await run({ ...context, tools }), context, step);
   });
   // Workers bound their own work; here the step only waits.
@@ -62,10 +63,11 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
 function remoteTools(
   context: StepContext,
   step: string,
-  { broker, embedder, otherEmbedder, parser, isHere, modelExtractor }: HandoffPipelineOptions,
+  options: HandoffPipelineOptions & { readonly jobKeys: JobKeys },
 ): StepTools {
+  const { broker, jobKeys, embedder, otherEmbedder, parser, isHere, modelExtractor } = options;
   const { scratch } = context;
-  const ask = asking(broker, context, step);
+  const ask = asking({ broker, jobKeys }, context, step);
   return {
     visitor: remoteVisitor(ask, scratch),
     fetcher: remoteFetcher(ask),
@@ -102,10 +104,15 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
   };
 }
 
-function asking(broker: HandoffBroker, context: StepContext, step: string): Ask {
+interface Asking {
+  readonly broker: HandoffBroker;
+  readonly jobKeys: JobKeys;
+}
+
+function asking({ broker, jobKeys }: Asking, context: StepContext, step: string): Ask {
   return async (request, signal = context.signal) => {
     const { item, progress } = context;
-    const jobKey = await jobKeyOf(context);
+    const jobKey = await jobKeyOf(context, jobKeys);
     context.scratch.set(askedBy(step), true);
     return broker.ask(request, { item, jobKey, step, signal, progress });
   };
@@ -113,12 +120,17 @@ function asking(broker: HandoffBroker, context: StepContext, step: string): Ask 
 
 const askedBy = (step: string): string => `requested by ${step}`;
 
-async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string> {
-  const known = scratch.get('job') as string | undefined;
-  if (known !== undefined) return known;
+/** Keys of jobs by their ids, newest last. They never change. */
+type JobKeys = Map<number, string>;
+
+async function jobKeyOf({ item, reader }: StepContext, known: JobKeys): Promise<string> {
+  const found = known.get(item.jobId);
+  if (found !== undefined) return found;
   const job = await getJobById(reader, item.jobId);
   if (!job) throw new Failure('job_unknown', `the job of ${item.source} was deleted`);
-  scratch.set('job', job.key);
+  const [oldest] = known.keys();
+  if (oldest !== undefined && known.size >= limits.handoff.jobKeysMax) known.delete(oldest);
+  known.set(item.jobId, job.key);
   return job.key;
 }
 

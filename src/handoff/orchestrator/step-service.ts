@@ -35,8 +35,8 @@ type Rule = (place: StepPlace, options: StepServiceOptions) => Promise<StepServi
 const rules: Readonly<Record<string, Rule>> = {
   fetched: async ({ item }) => (item.sourceKind === 'url' ? 'scraping' : 'here'),
   content_extracted: async (place, { isHere }) => {
-    const isParsedHere = place.item.sourceKind === 'reembed' || (await isTextHere(place, isHere));
-    return isParsedHere ? 'here' : 'scraping';
+    const isStored = ['reembed', 'rechunk'].includes(place.item.sourceKind);
+    return isStored || (await isTextHere(place, isHere)) ? 'here' : 'scraping';
   },
   embedded: (place, { lane }) => embeddingUnless(place, lane?.embeddings !== undefined),
   entity_extracted: async (place, { lane }) =>

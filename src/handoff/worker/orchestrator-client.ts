@@ -8,6 +8,7 @@ import type { World } from '../../kernel/world.ts';
 import type { Begun, Completed, OrchestratorClient } from '../orchestrator/callbacks.ts';
 import type { Json } from '../request.ts';
 import { signedHeaders } from '../signature.ts';
+import { CallBatches } from './call-batches.ts';
 
 export interface LinkOptions {
   readonly url: string;
@@ -93,12 +94,11 @@ function detailOf(text: string): string {
 }
 
 export function orchestratorLink(options: LinkOptions): OrchestratorClient {
-  const post = servicePost(options);
-  const at = (job: string, what: string): string => `/jobs/${encodeURIComponent(job)}/${what}`;
+  const calls = new CallBatches(servicePost(options), options.world);
   return {
     async begin(job, handoff, worker, isAlone) {
       const body = { handoff, worker, ...(isAlone && { alone: true }) };
-      const answer = await orGone(post(at(job, 'begin'), body));
+      const answer = await orGone(calls.send({ job_id: job, begin: body }));
       if (answer?.status === 'alone') {
         return { status: 'alone', uptimeMs: Number(answer.uptime_ms) };
       }
@@ -109,8 +109,8 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
     },
     async beat(job, { handoff, epoch, progress, isLeaving }) {
       const extra = { ...(progress && { progress }), ...(isLeaving && { leaving: true }) };
-      const answer = await orGone(post(at(job, 'heartbeat'), { handoff, epoch, ...extra }));
-      return answer?.status === 'ok';
+      const heartbeat = { handoff, epoch, ...extra };
+      return (await orGone(calls.send({ job_id: job, heartbeat })))?.status === 'ok';
     },
     async complete(job, { stage, handoff, epoch, value, bytes, failure }) {
       const body = {
@@ -128,7 +128,7 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
         result: value ?? {},
         ...(bytes && { bytes: Buffer.from(bytes).toString('base64') }),
       };
-      const answer = await orGone(post(at(job, 'complete'), body));
+      const answer = await orGone(calls.send({ job_id: job, complete: body }));
       return (answer ?? { status: 'already_advanced' }) as unknown as Completed;
     },
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { limits } from '../limits/limits.ts';
 import {
   Failure,
   type FailureCode,
@@ -203,3 +204,12 @@ function thrownBy(act: () => unknown): unknown {
   }
   return assert.fail('nothing was thrown');
 }
+
+test('a long message loses its middle, and nothing secret', () => {
+  const secret = `https://ann:${'s'.repeat(3000)}@example.com/a?key=${'s'.repeat(3000)}`;
+  const { message } = new Failure('bad_request', `no ${'x'.repeat(5000)} ${secret} ends here`);
+  assert.equal(message.length, limits.failure.messageCharactersMax);
+  assert.match(message, /^no x+…x+ https:\/\/example\.com\/a\?key=… ends here$/);
+  const pairs = new Failure('bad_request', '\u{1f600}'.repeat(5000)).message;
+  assert.ok(pairs.isWellFormed());
+});

@@ -1,6 +1,8 @@
 /** Failures as values with a code, and the one place that converts exceptions to failures. */
 
+import { limits } from '../limits/limits.ts';
 import { redact } from '../text/redact.ts';
+import { shortened } from '../text/shortened.ts';
 import { type FailureCode, type FailureKind, failureGroups, failures } from './table.ts';
 
 export { type FailureCode, type FailureKind, type FailureRow, failures } from './table.ts';
@@ -34,7 +36,10 @@ export class Failure extends Error {
   readonly context: FailureContext;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
-    super(redact(message), options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      shownMessage(message),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
     this.tries = options.tries ?? 1;
@@ -50,6 +55,11 @@ export class Failure extends Error {
   get advice(): string {
     return failures[this.code].advice;
   }
+}
+
+/** Shortened, because it may quote input of any length. Redacted first: a cut can hide a secret. */
+function shownMessage(message: string): string {
+  return shortened(redact(message), limits.failure.messageCharactersMax);
 }
 
 function redactedContext(context: FailureContext): FailureContext {

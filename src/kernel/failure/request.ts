@@ -51,6 +51,11 @@ export const requestFailures = {
     title: 'Several corpora have this name',
     advice: 'Use one of the full names that the message lists, such as handbook@ann.',
   }),
+  answerer_missing: row('E_ANSWERER', 'fatal', 409, {
+    title: 'No model answers questions',
+    advice:
+      'Set PAWL_ANSWERER and its key or address, then start Pawl again. Search works without.',
+  }),
   caller_unknown: noSuch('caller', 'Check the id in the list that `pawl callers` prints.'),
   job_unknown: noSuch('job', 'Check the id in the list of your jobs.'),
   item_unknown: noSuch('item', 'Check the id in the list of items of its job.'),
@@ -68,10 +73,18 @@ export const requestFailures = {
     'route',
     'Check the method and the path in the API documentation at /docs.',
   ),
+  method_unknown: row('E_METHOD', 'fatal', 405, {
+    title: 'Method not allowed',
+    advice: 'Use one of the methods that the header Allow names.',
+  }),
   content_type_unsupported: row('E_CONTENT_TYPE', 'fatal', 415, {
     title: 'Content type not supported',
     advice:
       'Send JSON as application/json in UTF-8, uncompressed, or files as multipart/form-data.',
+  }),
+  range_not_satisfiable: row('E_RANGE', 'fatal', 416, {
+    title: 'Range outside the content',
+    advice: 'Ask for a range below the size that the Content-Range header gives.',
   }),
   headers_too_large: row('E_HEADERS', 'fatal', 431, {
     title: 'Headers too large',

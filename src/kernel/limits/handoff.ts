@@ -39,6 +39,15 @@ export const handoffLimits = {
     memoryCharactersMax: 64 * mebibyte,
     /** Obsolete requests are removed after this. */
     ageMsMax: 2 * hour,
+    /** Jobs whose keys the orchestrator remembers. */
+    jobKeysMax: 1000,
+    /** Requests and callbacks that share a commit, and callbacks that share an HTTP request. */
+    commitBatchMax: 256,
+    callBatchMax: 64,
+    /** A callback that makes a batch longer than this waits for the next one. */
+    callBatchCharactersMax: 4 * mebibyte,
+    /** Concurrent HTTP requests with callbacks of one worker process. */
+    callRequestsMax: 2,
     /** Timeout of a callback, and the delay before the next try. */
     callMs: 30 * second,
     callRetry: { baseMs: 200, factor: 2, capMs: 10 * second },

@@ -5,6 +5,7 @@
  */
 import { batchLimits } from './batch.ts';
 import { callerLimits } from './caller.ts';
+import { eventLimits } from './event.ts';
 import { handoffLimits } from './handoff.ts';
 import { metadataLimits } from './metadata.ts';
 import { hotViewLimits, queueLimits } from './queue.ts';
@@ -59,6 +60,14 @@ export const limits = {
     stallLogMs: 1 * minute,
   },
 
+  /** What a process remembers of its last hour. */
+  activity: {
+    intervalMs: 15 * second,
+    keptMs: 1 * hour,
+    /** Times kept per interval, of which the median is computed. */
+    timesMax: 400,
+  },
+
   /** Outage reports: an outage ends when nothing has failed for a while. */
   outage: {
     /** Longer than the connection timeout of a heartbeat. */
@@ -102,7 +111,7 @@ export const limits = {
     idempotencyTtlMs: 24 * hour,
     /** The default maximum duration of a job. */
     wallClockMs: 7 * day,
-    /** Documents that a re-embedding job reads per page. */
+    /** Documents that a re-embedding or re-chunking job reads per page. */
     reembedPageMax: 10_000,
     crawlDepthMax: 20,
     crawlDepthDefault: 3,
@@ -201,7 +210,9 @@ export const limits = {
     requestMs: 60 * second,
     answerBytesMax: 64 * mebibyte,
     /** How often a refused batch is halved before all of it counts as refused. */
-    halvingsMax: 3,
+    halvingsMax: 4,
+    /** The least number of texts that is learned as the limit of a server. */
+    learnedInputsMin: 32,
   },
 
   /** Cached responses that were paid for. */
@@ -239,6 +250,33 @@ export const limits = {
     tokensPerMinute: 200_000,
     /** Maximum number of entities in the response about one passage. */
     claimsMax: 2000,
+  },
+
+  /** Requests to a reranker. */
+  rerank: {
+    topN: 50,
+    /** Of a passage with its title. */
+    passageCharactersMax: 4000,
+    wholeMs: 8 * second,
+    /** An endpoint that is down is not asked for this long. */
+    pauseMs: 5 * second,
+    answerBytesMax: 1 * mebibyte,
+    requestsPerMinute: 600,
+    tokensPerMinute: 5_000_000,
+  },
+
+  /** Answers to questions. */
+  answer: {
+    passagesDefault: 8,
+    passagesMax: 20,
+    passageCharactersMax: 4000,
+    /** A longer answer is cut. */
+    charactersMax: 8000,
+    /** Shorter than the idle time of a connection. */
+    wholeMs: 80 * second,
+    answerBytesMax: 4 * mebibyte,
+    requestsPerMinute: 120,
+    tokensPerMinute: 1_000_000,
   },
 
   ...batchLimits,
@@ -341,24 +379,10 @@ export const limits = {
 
   request: requestLimits,
 
-  event: {
-    pageMax: 1000,
-    retentionDays: 30,
-    /** Events of a job that one command prints. */
-    shownMax: 1_000_000,
-    streamCommentMs: 15 * second,
-    streamsMax: 4000,
-    streamsPerCallerMax: 1000,
-    /** Events read per page while a stream catches up. */
-    streamPageMax: 100,
-    /** Reconnect delay sent to a stream client. */
-    streamRetryMs: 1 * second,
-    streamAgeMsMax: 1 * hour,
-    /** Minimum interval between status queries for the streams of a job. */
-    statusLookMs: 250,
-    /** Status queries use at most one part in this many of the time, also for large jobs. */
-    statusLookShare: 10,
-    /** Jobs whose caller is cached, to avoid a query per event. */
-    jobsRememberedMax: 10_000,
+  failure: {
+    /** Of a message, without its middle if it is longer. */
+    messageCharactersMax: 1000,
   },
+
+  event: eventLimits,
 } as const;

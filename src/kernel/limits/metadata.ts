@@ -12,11 +12,13 @@ export const metadataLimits = {
   bytesMax: 16 * kibibyte,
   sidecarBytesMax: 64 * kibibyte,
   whereCharactersMax: 4000,
+  /** The JSON form: all names and texts together, and one for each value. */
+  whereJsonCharactersMax: 64 * kibibyte,
   whereConditionsMax: 100,
   whereDepthMax: 16,
   whereValuesMax: 200,
-  /** Distinct values in the counts of a key. */
-  facetValuesMax: 1000,
+  /** Keys of a corpus, to look for the one that was meant. */
+  keysListedMax: 1000,
   /** Keys that an error message lists. */
   keysToldMax: 12,
 } as const;

@@ -40,8 +40,15 @@ export const requestLimits = {
   lingerMs: 1 * second,
   /** Entities in one response: these lists have no cursor. */
   entitiesMax: 10_000,
+  /** Documents deleted by one request, each in a commit of its own. */
+  deletedAtOnceMax: 1000,
   /** Jobs that a list reads for one page if the status has to be computed. */
   jobsScannedMax: 1000,
+  /** Where the counts of jobs by group stop. */
+  jobsCountedMax: 10_000,
+  /** Items of a job that a list of one state looks at: in one query, and for one page. */
+  itemsScannedAtOnce: 5_000,
+  itemsScannedMax: 100_000,
   /** How long item counts are cached, and for how many jobs. */
   standingsAgeMsMax: 250,
   standingsRememberedMax: 1000,
@@ -49,6 +56,8 @@ export const requestLimits = {
   placesCountedMax: 10_000,
   pageItemsDefault: 50,
   pageItemsMax: 200,
+  /** Texts of an MCP message that are repeated in its response: ids, names and addresses. */
+  mcpNameCharactersMax: 1000,
   /** The text of a document as an MCP resource. */
   resourceCharactersMax: 400_000,
 } as const;

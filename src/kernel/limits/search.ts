@@ -1,5 +1,5 @@
 /** Limits for searches, and for what they hold in memory. */
-import { day, mebibyte, second } from './unit.ts';
+import { day, hour, mebibyte, second } from './unit.ts';
 
 export const searchLimits = {
   topKDefault: 10,
@@ -16,6 +16,10 @@ export const searchLimits = {
   /** Of so many results in a row, so many may be of one document while others follow. */
   groupWindow: 10,
   groupPassagesMax: 3,
+  /** Facets of one search. */
+  facetsMax: 16,
+  /** Each further passage of a document counts this much less than the one before it. */
+  repeatFactor: 0.7,
   /** Values of one facet, the most frequent first. */
   facetValuesMax: 50,
   /** Misspelt words of a query for which a correction is looked up, and their length. */
@@ -26,8 +30,12 @@ export const searchLimits = {
   /** Passages from each list before the lists are fused. */
   candidatesMax: 500,
   /** Top hits used for the feedback query, and how many of their terms. */
-  feedbackHits: 8,
-  feedbackTerms: 20,
+  feedbackHits: 16,
+  feedbackTerms: 12,
+  /** After so many hits, a hit lends its terms with 1/e of the weight of the first. */
+  feedbackFading: 8,
+  /** With fewer passages that match the query, there is no feedback. */
+  feedbackMatchesMin: 8,
   /** How often a search restarts because a document was replaced during it. */
   restartsMax: 3,
   /** Minimum number of nearest vectors that are rescored at full precision. */
@@ -38,6 +46,14 @@ export const searchLimits = {
   wordsChunksMax: 4_000_000,
   /** Vectors held in memory for scanning. */
   mirrorBytesMax: 4096 * mebibyte - mebibyte,
+  /** The index of a corpus with as many chunks is saved in a file for the next process. */
+  savedChunksMin: 50_000,
+  /** A file is not read, but written again, after more changes than one for so many chunks. */
+  savedChunksPerChange: 100,
+  /** How often a process looks whether a file of its copy is to be written. */
+  savedCheckMs: 1 * hour,
+  /** A file that keeps what was replaced since then is removed. */
+  savedAgeMsMax: 1 * day,
   /** Documents whose vectors are read per page. */
   mirrorPageMax: 256,
   /** After this many chunks, the event loop gets a turn. */
@@ -52,6 +68,9 @@ export const searchLimits = {
   matchedPageMax: 1000,
   /** Documents that an index lookup may find; beyond that all documents are read in pages. */
   candidateDocumentsMax: 10_000,
+  /** Rows that the index lookups of one filter may read, and how many rows a lookup counts as. */
+  candidateRowsMax: 50_000,
+  candidateLookupRows: 10,
   /** Filters whose documents are kept in memory, and how many documents they may have together. */
   filtersKeptMax: 64,
   filterDocumentsMax: 2_000_000,

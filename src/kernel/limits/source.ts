@@ -17,6 +17,9 @@ export const sourceLimits = {
     sliceCpuMs: 3 * second,
     /** OCR takes about half a second per page. */
     slowDocumentMs: 90 * second,
+    /** How much garbage is kept before it is collected (docs/decisions/0212). */
+    semiSpaceMib: 8,
+    heapGrowingPercent: 100,
     heapMib: 512,
     /**
      * A process above this is killed. Low enough that none exceeds a gibibyte between two checks.
@@ -49,8 +52,11 @@ export const sourceLimits = {
     sourceBytesMax: 64 * mebibyte,
     /** Fetched bytes up to this are stored in a row, larger ones in a blob. */
     rowBytesMax: 64 * kibibyte,
+    /** The default; a corpus may have its own values. */
     chunkTokensMax: 256,
     chunkOverlapTokens: 32,
+    ownChunkTokensMin: 32,
+    ownChunkTokensMax: 2048,
     chunksMax: 20_000,
     headingCharactersMax: 1000,
     /** A longer table header or fence is not repeated in each chunk, even with few tokens. */

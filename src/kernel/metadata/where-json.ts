@@ -59,7 +59,9 @@ function readMember(name: string, value: unknown, { at, depth }: Place): Where {
     return name === '$and' ? all(parts) : { or: parts };
   }
   if (name.startsWith('$')) {
-    const hint = name in operators ? `belongs to a key, as in {"year": {"${name}": …}}` : undefined;
+    const hint = Object.hasOwn(operators, name)
+      ? `belongs to a key, as in {"year": {"${name}": …}}`
+      : undefined;
     throw refused(inner, hint ?? unknown(name, joins));
   }
   return readKey(name, value, inner);
@@ -82,7 +84,7 @@ function readOperator(
   { operand, at }: { readonly operand: unknown; readonly at: string },
 ): Where {
   const inner = `${at}.${name}`;
-  if (!(name in operators)) throw refused(inner, unknown(name, Object.keys(operators)));
+  if (!Object.hasOwn(operators, name)) throw refused(inner, unknown(name, Object.keys(operators)));
   const op = operators[name as Operator];
   if (op === 'exists') {
     if (typeof operand !== 'boolean') throw refused(inner, 'must be true or false');

@@ -132,6 +132,12 @@ describe('a wrong condition as JSON is refused with its place', () => {
     [{ a: 'x\0' }, /where\.a must be a string/],
     [{ a: { $in: Array(201).fill(1) } }, /201 values; use up to 200/],
     [deep, /nested more than 16 deep/],
+    [{ year: { constructor: 1 } }, /where\.year\.constructor is not an operator/],
+    [{ a: 'x'.repeat(70_000) }, /where has more than 65536 characters/],
+    [{ ['x'.repeat(70_000)]: 1 }, /where has more than 65536 characters/],
+    [{ $and: Array(70_000).fill({ a: 1 }) }, /where has more than 65536 characters/],
+    [{ a: { $in: Array(70_000).fill(1) } }, /where has more than 65536 characters/],
+    [{ [`$${'x'.repeat(60_000)}`]: 1 }, /^Failure: where\.\$x+…x+ is not an operator; the closest/],
   ];
   for (const [json, reason] of cases) {
     test(JSON.stringify(json).slice(0, 60), () => {

@@ -12,7 +12,7 @@ export interface Origin {
   readonly isNamed: boolean;
 }
 
-export type OriginUse = 'entities' | 'recordings' | `embed ${string}`;
+export type OriginUse = 'entities' | 'recordings' | 'rerank' | 'answers' | `embed ${string}`;
 
 export function embedUse(model: string): OriginUse {
   return `embed ${model}`;

@@ -1,11 +1,23 @@
+/** A misspelt name is not longer: only the start of a longer text is compared. */
+const comparedMax = 200;
+
 /** The closest known name; if two are equally close, the one that was only cut short. */
-export function closestOf(name: string, known: readonly string[]): string {
-  const far = (other: string): number => distance(name, other) - (other.startsWith(name) ? 0.5 : 0);
-  return known.toSorted((one, other) => far(one) - far(other))[0] ?? '';
+export function closestOf(given: string, known: readonly string[]): string {
+  const name = given.slice(0, comparedMax);
+  let closest = '';
+  let least = Number.POSITIVE_INFINITY;
+  for (const other of known) {
+    const far = distance(name, other) - (other.startsWith(name) ? 0.5 : 0);
+    if (far >= least) continue;
+    closest = other;
+    least = far;
+  }
+  return closest;
 }
 
 /** The closest known name, unless it is so far that a typing error is unlikely. */
 export function nearOf(name: string, known: readonly string[]): string | undefined {
+  if (name.length > comparedMax) return undefined;
   const closest = closestOf(name, known);
   const isCut = name.length >= 2 && closest.startsWith(name);
   return isCut || distance(name, closest) <= Math.max(name.length / 3, 1) ? closest : undefined;

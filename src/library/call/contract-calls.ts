@@ -75,10 +75,10 @@ export class ContractCalls {
 
   /** Options under the names of the contract, validated by a schema. */
   async read(schema: TSchema, asked: Asked): Promise<Record<string, unknown>> {
-    const { Compile } = await import('typebox/compile');
+    const { checkerFor } = await import('../../contract/wrong-value.ts');
     const { requestOf } = await import('./request.ts');
     return requestOf(schema, asked, (needed) => {
-      const known = this.#validators.get(needed) ?? (Compile(needed) as unknown as Validator);
+      const known = this.#validators.get(needed) ?? checkerFor(needed);
       this.#validators.set(needed, known);
       return known;
     });

@@ -1,14 +1,14 @@
 /** Options of the library as requests of the contract. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import Type, { type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import type { TSchema } from 'typebox';
 import { Search } from '../../contract/schema/schema.ts';
-import { type Asked, requestOf, type Validator } from './request.ts';
+import { Type } from '../../contract/schema/type.ts';
+import { checkerFor } from '../../contract/wrong-value.ts';
+import { type Asked, requestOf } from './request.ts';
 
-const validatorOf = (schema: TSchema) => Compile(schema) as unknown as Validator;
 const read = (given: unknown, more: Partial<Asked> = {}, schema: TSchema = Search) =>
-  requestOf(schema, { what: 'search', given, ...more }, validatorOf);
+  requestOf(schema, { what: 'search', given, ...more }, checkerFor);
 const fixed = { corpus_name: 'notes', query: 'tides' };
 
 describe('the options of a call', () => {

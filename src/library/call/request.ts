@@ -29,7 +29,7 @@ export function requestOf(
   const renaming = { what, hidden: Object.keys(fixed), own };
   const request = { ...(renamedBack(schema, options, renaming) as object), ...definedOf(fixed) };
   const validator = validatorOf(schema);
-  if (validator.Check(request)) return request;
+  if (validator.check(request)) return request;
   const wrong = wrongIn(schema, request, validator);
   const [, ...path] = wrong.instancePath.split('/').map(nameOf);
   const name = path.length === 0 ? `the options of ${what}` : path.join('.');

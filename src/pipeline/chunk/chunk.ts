@@ -1,4 +1,5 @@
 /** `chunked`: stores the ordered chunks of this generation next to those of the current one. */
+import { readChunking } from '../../kernel/text/chunking.ts';
 import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
@@ -46,5 +47,6 @@ export function chunksOfRun({ scratch }: StepContext): Chunks | undefined {
 async function split(context: StepContext, chunker: Chunker): Chunks {
   const text = await textOf(context);
   if (!text) return undefined;
-  return withPages(await chunker(text.body, context.signal), JSON.parse(text.meta));
+  const chunks = await chunker(text.body, context.signal, readChunking(text.chunking ?? null));
+  return withPages(chunks, JSON.parse(text.meta));
 }

@@ -3,9 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import { loadOnce } from '../../concurrency/load-once.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import type { Chunking } from '../../kernel/text/chunking.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 
-export type Chunker = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
+/** Without a chunking, the text is split by the default one. */
+export type Chunker = (
+  text: string,
+  signal: AbortSignal,
+  chunking?: Chunking,
+) => Promise<readonly NewChunk[]>;
 
 /** A chunk without its text, which is a slice of the document between an opening and a closing. */
 export interface ChunkSlice extends Omit<NewChunk, 'text'> {
@@ -18,9 +24,9 @@ export function withText(text: string, { opening, closing, ...chunk }: ChunkSlic
   return { ...chunk, text: opening + slice + closing };
 }
 
-export const chunkHere: Chunker = async (text) => {
+export const chunkHere: Chunker = async (text, _signal, chunking) => {
   const splitText = await splitter();
-  return bounded(splitText(text));
+  return bounded(splitText(text, chunking));
 };
 
 /**

@@ -7,6 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { limits } from '../../kernel/limits/limits.ts';
+import { type Chunking, defaultChunking } from '../../kernel/text/chunking.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 import { type Block, blocksOf, type Span } from './block.ts';
 import { type ChunkSlice, withText } from './chunker.ts';
@@ -15,21 +16,11 @@ import { isLabel } from './label.ts';
 import { countText, TokenMap } from './token/tokens.ts';
 import { type Unit, unitsOf } from './unit.ts';
 
-export interface SplitLimits {
-  readonly tokensMax: number;
-  readonly overlapTokens: number;
-}
-
-const defaults: SplitLimits = {
-  tokensMax: limits.document.chunkTokensMax,
-  overlapTokens: limits.document.chunkOverlapTokens,
-};
-
-export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
+export function splitText(text: string, bounds: Chunking = defaultChunking): NewChunk[] {
   return chunkSlicesOf(text, bounds).map((slice) => withText(text, slice));
 }
 
-export function chunkSlicesOf(text: string, bounds: SplitLimits = defaults): ChunkSlice[] {
+export function chunkSlicesOf(text: string, bounds: Chunking = defaultChunking): ChunkSlice[] {
   const tokens = new TokenMap(text);
   const packing = new Packing(text, tokens, bounds);
   let previousEnd = 0;
@@ -52,7 +43,7 @@ const stepsMax = 4;
 class Packing {
   readonly #text: string;
   readonly #tokens: TokenMap;
-  readonly #bounds: SplitLimits;
+  readonly #bounds: Chunking;
   readonly #frames: Frames;
   readonly #headings: string[] = [];
   readonly #chunks: ChunkSlice[] = [];
@@ -65,7 +56,7 @@ class Packing {
   #isHeadingOnly = false;
   #openHeading = '';
 
-  constructor(text: string, tokens: TokenMap, bounds: SplitLimits) {
+  constructor(text: string, tokens: TokenMap, bounds: Chunking) {
     this.#text = text;
     this.#tokens = tokens;
     this.#bounds = bounds;

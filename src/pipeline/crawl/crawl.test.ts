@@ -332,7 +332,11 @@ describe('a sitemap', () => {
     assert.deepEqual(parseSitemap(xml).pages, ['http://a.example/?a&b', 'http://a.example/c']);
     const index =
       '<sitemapindex xmlns="x"><sitemap><loc>http://a.example/1</loc></sitemap></sitemapindex>';
-    assert.deepEqual(parseSitemap(index), { pages: [], sitemaps: ['http://a.example/1'] });
+    assert.deepEqual(parseSitemap(index), {
+      pages: [],
+      sitemaps: ['http://a.example/1'],
+      modified: new Map(),
+    });
     assert.deepEqual(parseSitemap('http://a.example/1\nhttp://a.example/2\n').pages.length, 2);
     assert.deepEqual(parseSitemap('<html>not found</html>').pages, []);
   });

@@ -20,10 +20,17 @@ export interface FoundLink {
   readonly gate: string;
 }
 
+export interface MappedLink extends FoundLink {
+  /** Its `lastmod`, if the sitemap has one. */
+  readonly modified?: string;
+}
+
 export interface FoundLinks {
-  readonly pages: readonly FoundLink[];
+  readonly pages: readonly MappedLink[];
   /** Other sitemaps. */
   readonly sitemaps: readonly string[];
+  /** Whether it has the element of a sitemap or of an index, even if it names nothing. */
+  readonly isSitemap: boolean;
 }
 
 /** Finds pages in texts: in this thread, or in others if a text is long. */
@@ -33,7 +40,12 @@ export interface LinkFinder {
     scope: PageScope,
     signal: AbortSignal,
   ) => Promise<readonly FoundLink[]>;
-  readonly sitemap: (text: string, scope: PageScope, signal: AbortSignal) => Promise<FoundLinks>;
+  /** The text as UTF-8. */
+  readonly sitemap: (
+    text: Uint8Array,
+    scope: PageScope,
+    signal: AbortSignal,
+  ) => Promise<FoundLinks>;
 }
 
 export const linksHere: LinkFinder = {
@@ -45,15 +57,18 @@ export function linksIn(html: string, scope: PageScope): FoundLink[] {
   return linksOf(html, new URL(scope.page)).filter(scopeOf(scope)).map(toFound);
 }
 
-export function sitemapIn(text: string, scope: PageScope): FoundLinks {
-  const { pages, sitemaps } = parseSitemap(text);
+export function sitemapIn(bytes: Uint8Array, scope: PageScope): FoundLinks {
+  const text = new TextDecoder().decode(bytes);
+  const { pages, sitemaps, modified } = parseSitemap(text);
   const isInScope = scopeOf(scope);
-  const found = pages.flatMap((page) => {
+  const found = pages.flatMap((page): MappedLink[] => {
     if (!URL.canParse(page)) return [];
     const url = new URL(page);
-    return isInScope(url) ? [toFound(url)] : [];
+    const date = modified.get(page);
+    return isInScope(url) ? [{ ...toFound(url), ...(date && { modified: date }) }] : [];
   });
-  return { pages: found, sitemaps };
+  const isSitemap = /<(?:\w{1,64}:)?(?:urlset|sitemapindex)\b/i.test(text);
+  return { pages: found, sitemaps, isSitemap };
 }
 
 function toFound(url: URL): FoundLink {

@@ -41,7 +41,7 @@ export async function readSitemaps(reading: SitemapReading): Promise<FoundLink[]
   return [...pages.values()];
 }
 
-const nothing: FoundLinks = { pages: [], sitemaps: [] };
+const nothing: FoundLinks = { pages: [], sitemaps: [], isSitemap: false };
 
 async function readOne(url: URL, reading: SitemapReading): Promise<FoundLinks> {
   const { fetcher, signal, robots, scope, finder } = reading;
@@ -55,8 +55,7 @@ async function readOne(url: URL, reading: SitemapReading): Promise<FoundLinks> {
       beforeHop: (hop) => robots.admitBeside(hop),
     });
     if (answer.status !== 200) return nothing;
-    const text = new TextDecoder().decode(await unzipped(answer.bytes));
-    return await finder.sitemap(text, scope, signal);
+    return await finder.sitemap(await unzipped(answer.bytes), scope, signal);
   } catch (error) {
     // A crawl continues without it, by links. Only a defect of Pawl is rethrown.
     if (toFailure(error).code === 'internal_error') throw error;

@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { metadataText } from '../../kernel/metadata/metadata.ts';
-import { getFetch } from '../../store/crawl/fetches.ts';
+import { checkChunking } from '../../store/corpus/rechunking.ts';
+import { getCorpusSettings } from '../../store/corpus/settings.ts';
+import { bytesInRow, getFetch } from '../../store/crawl/fetches.ts';
 import type { NewAttachment } from '../../store/document/attachments.ts';
 import {
   confirm,
@@ -60,8 +62,10 @@ export async function keepText(
   const extracted = await namedByMail(context, found);
   const contentHash = hashOf(extracted);
   const current = await getDocument(reader, item.documentId);
+  const { chunking } = await getCorpusSettings(reader, item);
   const mail = { item, files, contentHash };
-  if (current?.content_hash === contentHash && !item.force) {
+  const isSame = current?.content_hash === contentHash && current.chunking === chunking;
+  if (isSame && !item.force) {
     const { kept_share: known } = current;
     const kept_share = keptShareOf(extracted.meta);
     const measured = kept_share === known ? undefined : { kept_share, meta: metaOf(extracted) };
@@ -78,6 +82,7 @@ export async function keepText(
     content_hash: contentHash,
     meta: metaOf(extracted),
     metadata: metadataText(extracted.metadata),
+    chunking,
   };
   holdText(scratch, row);
   const effect: StepResult['effect'] = async (transaction, now) => {
@@ -103,12 +108,14 @@ export function unchanged(
   const { documentId, id, source } = item;
   return {
     unchanged: true,
-    effect: async (transaction) => {
+    effect: async (transaction, now) => {
       const row = { id: documentId, content_hash: contentHash, as_of: id };
-      if (!(await confirm(transaction, row))) {
+      const confirmed = await confirm(transaction, row);
+      if (!confirmed) {
         const message = `${source} was replaced while it was being compared`;
         throw new Failure('replaced_meanwhile', message);
       }
+      await checkChunking(transaction, { ...item, ...confirmed }, now);
       if (measured) await remeasure(transaction, { ...row, ...measured });
       return confirmMetadata(transaction, item, own);
     },
@@ -130,8 +137,8 @@ async function readSource(
   if (held) return { ...held, source };
   const fetched = await getFetch(reader, item.id);
   if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${source}`);
-  const { body, blob_key: blobKey, media_type: mediaType, charset } = fetched;
-  const bytes = body ?? (await blobs.get(blobKey));
+  const { blob_key: blobKey, media_type: mediaType, charset } = fetched;
+  const bytes = bytesInRow(fetched) ?? (await blobs.get(blobKey));
   return { bytes, mediaType, charset: charset ?? undefined, source };
 }
 

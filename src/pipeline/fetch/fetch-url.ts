@@ -7,8 +7,10 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { Failure, isAntiBot, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { redact } from '../../kernel/text/redact.ts';
+import { nextTurn, type World } from '../../kernel/world.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { isCheapLane } from '../../store/batch/lines.ts';
+import { checkChunking } from '../../store/corpus/rechunking.ts';
 import { crawlOf } from '../../store/crawl/crawls.ts';
 import { writeFetch } from '../../store/crawl/fetches.ts';
 import { getRobots, writeRobots } from '../../store/crawl/robots.ts';
@@ -80,9 +82,10 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
       return withVisit(confirmed(item, came.answer, known), { ...visit, answer });
     }
     const result = await taken(context, shown, reader.blobs);
-    const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
+    const page = { item, url: shown.answer.url, robots, fetcher, finder: reader.finder };
     const discovery =
-      crawl && (await discover({ ...page, crawl, world, signal, finder: reader.finder }));
+      crawl &&
+      (await discover({ ...page, html: await htmlOf(shown, world), crawl, world, signal }));
     return withVisit(result, { ...visit, answer: shown.answer, discovery });
   } catch (error) {
     if (signal.aborted) throw error;
@@ -112,10 +115,13 @@ export async function takesRecordings(
 }
 
 /** The page as text, if its links may be followed. */
-function htmlOf({ answer, content }: VisiblePage): string | undefined {
+async function htmlOf({ answer, content }: VisiblePage, world: World): Promise<string | undefined> {
   const { mediaType, bytes } = content;
   const isFollowed = !/\b(?:nofollow|none)\b/i.test(answer.headers.get('x-robots-tag') ?? '');
-  return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
+  if (mediaType !== 'text/html' || !isFollowed) return undefined;
+  // It was hashed just now. A large page takes long for both.
+  await nextTurn(world);
+  return new TextDecoder().decode(bytes);
 }
 
 /** New content: its bytes are stored before the commit refers to them. */
@@ -148,12 +154,14 @@ function confirmed(item: PipelineItem, answer: FetchResponse, known: Known): Ste
     unchanged: true,
     effect: async (transaction, now) => {
       const row = { id: item.documentId, content_hash: known.content_hash, as_of: item.id };
-      if (!(await confirm(transaction, row))) {
+      const found = await confirm(transaction, row);
+      if (!found) {
         throw new Failure(
           'replaced_meanwhile',
           `${item.source} was replaced while it was being asked for`,
         );
       }
+      await checkChunking(transaction, { ...item, ...found }, now);
       const told = validatorsOf(item, answer, now);
       await writeValidators(transaction, {
         ...told,

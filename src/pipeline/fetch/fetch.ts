@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { getFetch, writeFetch } from '../../store/crawl/fetches.ts';
+import { bytesInRow, getFetch, writeFetch } from '../../store/crawl/fetches.ts';
 import { getInput } from '../../store/item/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -94,7 +94,7 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
   const takes = await takesRecordings(context, from);
   const content = typed(item.source, bytes, takes);
   const at = { blob_key: input.body, bytes: bytes.length, media_type: content.mediaType };
-  return kept(context, content, { ...at, body: null });
+  return kept(context, content, { ...at, body: null, packed: null });
 }
 
 /** The bytes of an attachment were stored when its mail was read. */
@@ -102,7 +102,7 @@ async function fetchAttachment(context: StepContext, from: UrlReader): Promise<S
   const { item, reader } = context;
   const stored = await getFetch(reader, item.id);
   if (!stored) return endWithoutText(context);
-  const bytes = stored.body ?? (await from.blobs.get(stored.blob_key));
+  const bytes = bytesInRow(stored) ?? (await from.blobs.get(stored.blob_key));
   const content = typed(item.source, bytes, await takesRecordings(context, from));
   return kept(context, content, await storeContent(content, from.blobs));
 }

@@ -63,7 +63,7 @@ export function visitor({ fetcher, rendering }: VisitTools): Visitor {
       const failure = failureOf(answer, now);
       if (failure) return { answer, failure };
       if (answer.status === 304) return { answer };
-      const content = contentOf({ source }, answer, areRecordingsTaken);
+      const content = await contentOf({ source }, answer, areRecordingsTaken);
       const shown = await visiblePage({ answer, content, rendering, robots, signal });
       return { answer: shown.answer, shown };
     } catch (error) {
@@ -73,13 +73,13 @@ export function visitor({ fetcher, rendering }: VisitTools): Visitor {
   };
 }
 
-export function contentOf(
+async function contentOf(
   { source }: { readonly source: string },
   { bytes, headers, url }: FetchResponse,
   areRecordingsTaken = false,
-): Content {
+): Promise<Content> {
   if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
-  const content = readContent(bytes, headers.get('content-type'));
+  const content = await readContent(bytes, headers.get('content-type'));
   if (content && isReadable(content.mediaType)) return content;
   if (content && isRecording(content.mediaType) && areRecordingsTaken) return content;
   throw unsupported(source, content?.mediaType);

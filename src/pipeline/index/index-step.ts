@@ -5,10 +5,11 @@
 import { mergeTexts } from '../../kernel/metadata/metadata.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
+import { checkChunking } from '../../store/corpus/rechunking.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/delivery/sinks.ts';
 import { indexGeneration } from '../../store/document/chunks.ts';
 import { listTexts } from '../../store/document/contents.ts';
-import { flip, type TextRow } from '../../store/document/documents.ts';
+import { type Flip, flip, flipChunks, type TextRow } from '../../store/document/documents.ts';
 import { pruneReplaced, removeGoneAttachments } from '../../store/document/prune.ts';
 import { type AnalyzedWords, writeWords } from '../../store/search/words.ts';
 import { chunksOfRun } from '../chunk/chunk.ts';
@@ -22,7 +23,7 @@ import {
   storedGeneration,
 } from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
-import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { endWithoutText } from '../pruned-text.ts';
 import { mayBeMail, textOf } from '../step-memory.ts';
 import { analyzedWords } from '../word/analyzed-words.ts';
@@ -70,30 +71,40 @@ function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult 
       await parts.write(transaction, now);
       await recordDeliveries(transaction, parts.delivered);
       await writeWords(transaction, item.id, parts.words);
-      const generation = await flip(
-        transaction,
-        {
-          id: item.documentId,
-          caller: item.caller,
-          corpus: item.corpus,
-          source: item.source,
-          title: text.title,
-          language: text.language,
-          generation_id: item.id,
-          content_hash: text.content_hash,
-          chunk_count: parts.chunkCount,
-          text_bytes: Buffer.byteLength(text.body),
-          kept_share: keptShareOf(JSON.parse(text.meta)),
-          metadata: mergeTexts(text.metadata, item.metadata),
-        },
-        now,
-      );
+      const row = rowOf(item, text, parts);
+      const { copied_from } = text;
+      const generation =
+        typeof copied_from === 'number'
+          ? await flipChunks(transaction, { ...row, copied_from })
+          : await flip(transaction, row, now);
+      if (generation !== undefined) {
+        const { chunking = null } = text;
+        await checkChunking(transaction, { ...item, chunking }, now);
+      }
       indexGeneration(transaction, item.id);
       const kind = generation === undefined ? 'generation_superseded' : 'generation_flipped';
       const detail = { document_id: item.documentId, generation };
       const event: NewEvent = { kind, jobId: item.jobId, itemId: item.id, detail };
       return [event];
     },
+  };
+}
+
+function rowOf(item: PipelineItem, text: TextRow, { chunkCount }: Parts): Flip {
+  return {
+    id: item.documentId,
+    caller: item.caller,
+    corpus: item.corpus,
+    source: item.source,
+    title: text.title,
+    language: text.language,
+    generation_id: item.id,
+    content_hash: text.content_hash,
+    chunk_count: chunkCount,
+    text_bytes: Buffer.byteLength(text.body),
+    kept_share: keptShareOf(JSON.parse(text.meta)),
+    metadata: mergeTexts(text.metadata, item.metadata),
+    chunking: text.chunking,
   };
 }
 

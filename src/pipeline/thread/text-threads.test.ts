@@ -9,8 +9,11 @@ import { open } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
 import { splitText } from '../chunk/split.ts';
+import { type FeedReader, feedHere } from '../crawl/feed-text.ts';
+import { sitemapIn } from '../crawl/page-links.ts';
 import { readLexicon } from '../entity/lexicon.ts';
 import { extractEntities } from '../entity/local-extractor.ts';
+import { meterHere } from '../fetch/browser/render.ts';
 import { TextThreads } from './text-threads.ts';
 
 const longCharacters = 1024 * 1024;
@@ -75,6 +78,30 @@ describe('the threads for long texts', () => {
       const turns = await turnsDuring(() => work(text, signal));
       assert.ok(turns > turnsMin, `${turns} turns`);
     }
+  });
+
+  test('read what sites list: feeds, sitemaps, and pages that may be shells', async (t) => {
+    const { threads, begun } = setup(t);
+    const address = 'https://a.example/feed';
+    const items = (count: number, item: (n: number) => string): string =>
+      Array.from({ length: count }, (_, n) => item(n)).join('');
+    const item = (n: number) => `<item><guid>${n}</guid><link>/${n}</link></item>`;
+    const feed = { bytes: Buffer.from(`<rss><channel>${items(4000, item)}</channel></rss>`) };
+    const asked = { ...feed, charset: 'utf-8', address };
+    const place = (n: number) => `<url><loc>https://a.example/${n}</loc></url>`;
+    const sitemap = Buffer.from(`<urlset>${items(4000, place)}</urlset>`);
+    const scope = { page: address, site: 'a.example', include: [], exclude: ['/1*'] };
+    const page = Buffer.from(`<script></script>${'<b>&amp;</b>'.repeat(20_000)}`);
+    const entries = async (read: FeedReader) =>
+      (await read(asked, signal)).map(({ key, bytes }) => `${key} ${Buffer.from(bytes)}`);
+    assert.equal(String(await entries(threads.readFeed)), String(await entries(feedHere)));
+    const noFeed = { ...asked, bytes: Buffer.alloc(longCharacters, '<item>') };
+    await assert.rejects(threads.readFeed(noFeed, signal), { code: 'bad_response' });
+    const { sitemap: inThread } = threads.finder;
+    assert.deepEqual(await inThread(sitemap, scope, signal), sitemapIn(sitemap, scope));
+    assert.equal(await threads.meter.isShell(page, signal), true);
+    assert.equal(await threads.meter.words(page, signal), await meterHere.words(page, signal));
+    assert.equal(begun(), 1);
   });
 
   test('stop aborted work at once and continue with the next text', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * Work whose time grows with the text: chunking, entity extraction, link extraction. A short text
+ * Work whose time grows with the text: chunking, entity extraction, links, feeds. A short text
  * is processed in this thread. A long one would block everything else in this process, including
  * its own time limit, so it goes to a thread that can be terminated. Threads start with the first
  * long text.
@@ -8,8 +8,10 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import { bounded, type Chunker, chunkHere, withText } from '../chunk/chunker.ts';
+import { type FeedReader, feedHere } from '../crawl/feed-text.ts';
 import { type LinkFinder, linksHere, type PageScope } from '../crawl/page-links.ts';
 import { entitiesHere, type FindEntities } from '../entity/local-extractor.ts';
+import { meterHere, type PageMeter } from '../fetch/browser/render.ts';
 import type { TextInput, TextResults, TextWork } from './text-work.ts';
 import { ThreadLanes } from './thread-lanes.ts';
 
@@ -24,10 +26,10 @@ export class TextThreads {
     });
   }
 
-  readonly cut: Chunker = async (text, signal) => {
+  readonly cut: Chunker = async (text, signal, chunking) => {
     signal.throwIfAborted();
-    if (isShort(text)) return chunkHere(text, signal);
-    const slices = await this.#run('chunk', { text }, signal);
+    if (isShort(text)) return chunkHere(text, signal, chunking);
+    const slices = await this.#run('chunk', { text, chunking }, signal);
     return bounded(slices).map((slice) => withText(text, slice));
   };
 
@@ -43,6 +45,21 @@ export class TextThreads {
       isShort(text) && isPlain(scope)
         ? linksHere.sitemap(text, scope, signal)
         : this.#run('sitemap', { text, scope }, signal),
+  };
+
+  readonly readFeed: FeedReader = async (feed, signal) => {
+    const { bytes: text, charset, address } = feed;
+    if (isShort(text)) return feedHere(feed, signal);
+    const found = await this.#run('feed', { text, charset, address }, signal);
+    if ('refusal' in found) throw new Failure('bad_response', found.refusal);
+    return found;
+  };
+
+  readonly meter: PageMeter = {
+    isShell: (text, signal) =>
+      isShort(text) ? meterHere.isShell(text, signal) : this.#run('shell', { text }, signal),
+    words: (text, signal) =>
+      isShort(text) ? meterHere.words(text, signal) : this.#run('words', { text }, signal),
   };
 
   close(): Promise<void> {
@@ -61,7 +78,7 @@ export class TextThreads {
   }
 }
 
-function isShort(text: string): boolean {
+function isShort(text: string | Uint8Array): boolean {
   return text.length <= limits.text.hereCharactersMax;
 }
 

@@ -93,6 +93,8 @@ const ownLetters: readonly (readonly [string, RegExp])[] = [
   ['vi', /[ơưạấầẩậắằặẹếềểệịọốồổộớờởợụứừửựỳỵ]/],
 ];
 
+const beyondAscii = /[\u0080-\uffff]/;
+
 /** The language of words of which several languages are possible. */
 export function byStopWords(
   words: readonly string[],
@@ -100,9 +102,10 @@ export function byStopWords(
 ): string | undefined {
   if (words.length < wordsMin) return undefined;
   const counts = countStopWords(words, languages);
+  const marked = words.filter((word) => beyondAscii.test(word));
   for (const [language, pattern] of ownLetters) {
     if (!languages.includes(language)) continue;
-    const own = words.filter((word) => pattern.test(word)).length;
+    const own = marked.filter((word) => pattern.test(word)).length;
     counts.set(language, (counts.get(language) ?? 0) + own);
   }
   const ranked = [...counts].sort((a, b) => b[1] - a[1]);
@@ -115,8 +118,12 @@ function wordsIn(sample: string): string[] {
   return (sample.toLowerCase().match(/\p{L}[\p{L}\p{M}]*/gu) ?? []).slice(0, wordsRead);
 }
 
+/** Outside the first blocks, which have Latin letters only, and general punctuation. */
+const beyondLatin = /[\u02b0-\u1fff\u2070-\uffff]/;
+
 /** The script of most letters. Han characters carry more than a letter does. */
 function scriptOf(sample: string): Script | undefined {
+  if (!beyondLatin.test(sample)) return /\p{Script=Latin}/u.test(sample) ? 'latin' : undefined;
   let best: { script: Script; weight: number } | undefined;
   for (const [script, pattern] of Object.entries(scripts) as [Script, RegExp][]) {
     const count = sample.match(pattern)?.length ?? 0;

@@ -184,12 +184,18 @@ const lists: Readonly<Record<string, string>> = {
   `,
 };
 
-const sets = new Map(
-  Object.entries(lists).map(([language, list]) => [language, new Set(list.trim().split(/\s+/))]),
-);
+/** One lookup of a word tells all languages that have it. */
+const languagesByWord = new Map<string, string[]>();
+for (const [language, list] of Object.entries(lists)) {
+  for (const word of new Set(list.trim().split(/\s+/))) {
+    const languages = languagesByWord.get(word);
+    if (languages) languages.push(language);
+    else languagesByWord.set(word, [language]);
+  }
+}
 
 export function isStopWordOf(language: string, word: string): boolean {
-  return sets.get(language)?.has(word) ?? false;
+  return languagesByWord.get(word)?.includes(language) ?? false;
 }
 
 /** How many of the words are stop words, per language. */
@@ -197,14 +203,13 @@ export function countStopWords(
   words: readonly string[],
   languages: readonly string[],
 ): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const language of languages) {
-    const set = sets.get(language);
-    if (!set) continue;
-    counts.set(
-      language,
-      words.reduce((sum, word) => sum + (set.has(word) ? 1 : 0), 0),
-    );
+  const known = languages.filter((language) => Object.hasOwn(lists, language));
+  const counts = new Map(known.map((language) => [language, 0]));
+  for (const word of words) {
+    for (const language of languagesByWord.get(word) ?? []) {
+      const count = counts.get(language);
+      if (count !== undefined) counts.set(language, count + 1);
+    }
   }
   return counts;
 }

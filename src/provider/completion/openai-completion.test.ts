@@ -17,11 +17,12 @@ import type { World } from '../../kernel/world.ts';
 import { type Completion, guessCompletion } from './completion.ts';
 import { type OpenaiCompletionOptions, openaiCompleter } from './openai-completion.ts';
 
+const schema = { type: 'object', additionalProperties: false, required: [], properties: {} };
 const request = {
   instruction: 'find',
   input: 'Ada met Bob',
   schemaName: 'entities',
-  schema: { type: 'object' },
+  schema,
 };
 const never = new AbortController().signal;
 
@@ -48,7 +49,7 @@ describe('a completer asks as OpenAI does', () => {
     ]);
     assert.deepEqual(call?.body.response_format, {
       type: 'json_schema',
-      json_schema: { name: 'entities', strict: true, schema: { type: 'object' } },
+      json_schema: { name: 'entities', strict: true, schema },
     });
   });
 

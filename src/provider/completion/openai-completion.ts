@@ -7,6 +7,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
 import { guessTokens } from '../embedding/embedding.ts';
 import { InFlight } from '../in-flight.ts';
+import { bearer, hostOf, postToModel } from '../model-post.ts';
 import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';
 import { type Prices, priceOf } from '../prices.ts';
 import { Budget } from '../rate-limit.ts';
@@ -85,35 +86,19 @@ interface Response {
   readonly body: string;
 }
 
-async function post(
-  { url, key, world, model, fetch = globalThis.fetch }: OpenaiCompletionOptions,
+function post(
+  { url, key, world, model, fetch }: OpenaiCompletionOptions,
   body: string,
   signal: AbortSignal,
 ): Promise<Response> {
-  const overdue = new AbortController();
-  const stop = world.setTimer(() => overdue.abort(), limits.completion.wholeMs);
-  try {
-    const response = await fetch(`${url.replace(/\/$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      },
-      body,
-      // A redirect would send the key and the document to another host.
-      redirect: 'error',
-      signal: AbortSignal.any([signal, overdue.signal]),
-    });
-    return { status: response.status, headers: response.headers, body: await readBody(response) };
-  } catch (error) {
-    if (error instanceof Failure || signal.aborted) throw error;
-    const seconds = limits.completion.wholeMs / 1000;
-    const what = overdue.signal.aborted ? `did not answer in ${seconds} s` : 'cannot be reached';
-    const message = `${model} at ${hostOf(url)} ${what}`;
-    throw new Failure('provider_unavailable', message, { cause: error });
-  } finally {
-    stop();
-  }
+  const { wholeMs } = limits.completion;
+  const at = `${url.replace(/\/$/, '')}/chat/completions`;
+  const headers = bearer(key);
+  const asked = { url: at, model, headers, body, world, wholeMs, signal, fetch };
+  return postToModel(asked, async (response) => {
+    const { status } = response;
+    return { status, headers: response.headers, body: await readBody(response) };
+  });
 }
 
 function readBody({ body }: globalThis.Response): Promise<string> {
@@ -161,8 +146,4 @@ function parseResponse(body: string, model: string): ChatResponse {
 function countOf(value: unknown, guess: number): number {
   const isCount = typeof value === 'number' && Number.isFinite(value) && value >= 0;
   return isCount ? Math.floor(value) : guess;
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an invalid address';
 }

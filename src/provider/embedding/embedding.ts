@@ -32,6 +32,14 @@ export interface Meter {
   readonly centsPerMillionTokens: number | undefined;
 }
 
+/** How much each list counts in hybrid search; the weights of one search add up to 1. */
+export interface HybridWeights {
+  readonly keyword: number;
+  readonly vector: number;
+  /** The terms of the first hits. */
+  readonly feedback: number;
+}
+
 export interface Embedder {
   /** The model with its parameters: vectors with the same `model` can be compared. */
   readonly model: string;
@@ -44,6 +52,8 @@ export interface Embedder {
   knows?(word: string): Promise<boolean>;
   /** The cosine of unrelated texts, if it is known. */
   readonly unrelatedCosine?: number | undefined;
+  /** The weights of the lists in hybrid search; those of the built-in model if absent. */
+  readonly hybridWeights?: HybridWeights | undefined;
   /** The vectors of documents. */
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
   /** The vector of a query, for models that distinguish; like a document, if absent. */

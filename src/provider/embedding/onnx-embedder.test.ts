@@ -113,6 +113,13 @@ describe('an ONNX model in a folder', () => {
     );
   });
 
+  test('counts vectors more than words in hybrid search', (t) => {
+    const { hybridWeights } = onnxEmbedder({ folder: folderWith(t, files) });
+    const { keyword = 0, vector = 0, feedback = 0 } = hybridWeights ?? {};
+    assert.ok(vector > keyword);
+    assert.ok(Math.abs(keyword + vector + feedback - 1) < 1e-9, 'as the built-in weights');
+  });
+
   test('says what to install if the runtime is absent', async (t) => {
     const embedder = onnxEmbedder({ folder: folderWith(t, files) });
     const { signal } = new AbortController();

@@ -6,7 +6,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { Failure } from '../../kernel/failure/failure.ts';
-import type { Embedder, PaidVector } from './embedding.ts';
+import type { Embedder, HybridWeights, PaidVector } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
 import { readWordPiece, type WordPiece } from './word-piece.ts';
 
@@ -37,6 +37,9 @@ export interface OnnxOptions {
   readonly loadRuntime?: (() => Promise<OnnxRuntime>) | undefined;
 }
 
+/** A sentence model knows more than words: docs/decisions/0185-weights-of-sentence-models.md. */
+const hybridWeights: HybridWeights = { keyword: 0.15, vector: 0.35, feedback: 0.5 };
+
 /** Larger batches gain nothing on a CPU and waste memory on padding. */
 const textsAtOnce = 16;
 const modelFiles = ['model.onnx', 'onnx/model.onnx', 'model_quantized.onnx'];
@@ -50,6 +53,7 @@ export function onnxEmbedder({ folder, loadRuntime = installedRuntime }: OnnxOpt
   };
   return {
     model: modelIdOf(folder),
+    hybridWeights,
     // Nothing is paid, but CPU time is worth caching too.
     meter: { centsPerMillionTokens: 0 },
     async embed(texts, signal, keep) {

@@ -185,6 +185,23 @@ describe('an OpenAI-compatible embedder', () => {
     assert.equal(server.requests.length, 1);
   });
 
+  test('repeats what the server says is wrong, wherever it says so', async (t) => {
+    const { failing, server } = await setup(t);
+    const detail = [{ type: 'too_long', loc: ['body', 'input'], msg: 'too many', input: 'a text' }];
+    for (const [body, said] of [
+      [{ detail: 'too many' }, 'too many'],
+      [{ detail }, 'body.input too many'],
+      [{ object: 'error', message: { detail } }, 'body.input too many'],
+      [{ object: 'error', message: 'too many' }, 'too many'],
+      [{ detail: [null, 7] }, undefined],
+    ] as const) {
+      server.script = () => ({ status: 422, body });
+      const { message } = await failing('a text');
+      const tail = said === undefined ? '' : `: ${said}`;
+      assert.match(message, new RegExp(`^\\S+ answered 422 for \\S+${tail}$`));
+    }
+  });
+
   test('puts neither the key nor the text of a document into its failures', async (t) => {
     const { failing, server } = await setup(t);
     const text = 'the confidential text of a document';
@@ -242,12 +259,41 @@ describe('requests of many documents', () => {
     assert.ok(server.requests.length <= 12, `${server.requests.length} requests`);
   });
 
+  test('shrink to what the server accepts, and stay so', async (t) => {
+    const { embedder, signal, server } = await setup(t);
+    server.script = ({ texts }) =>
+      texts.length > 32 ? { status: 413, body: { message: 'batch size', type: 'Validation' } } : {};
+    const texts = Array.from({ length: 600 }, (_, index) => `text ${index}`);
+    const { vectors } = await embedder.embed(texts, signal);
+    assert.equal(vectors.length, texts.length);
+    const asked = server.requests.length;
+    await embedder.embed(
+      texts.map((text) => `another ${text}`),
+      signal,
+    );
+    const later = server.requests.slice(asked).map(({ texts: sent }) => sent.length);
+    assert.deepEqual([Math.max(...later), later.length], [32, Math.ceil(600 / 32)]);
+  });
+
+  test('are not made smaller for long by texts that are too long together', async (t) => {
+    const { embedder, signal, server } = await setup(t);
+    server.script = ({ texts }) => (texts.join('').length > 3000 ? { status: 400, body: {} } : {});
+    const long = Array.from({ length: 16 }, (_, index) => `${index}`.padEnd(1000, ' long'));
+    assert.equal((await embedder.embed(long, signal)).vectors.length, 16);
+    const asked = server.requests.length;
+    await embedder.embed(
+      Array.from({ length: 100 }, (_, index) => `short ${index}`),
+      signal,
+    );
+    assert.equal(server.requests.length, asked + 1);
+  });
+
   test('are not split further if every text is refused', async (t) => {
     const { failing, server } = await setup(t);
     server.script = () => ({ status: 400, body: {} });
     const texts = Array.from({ length: 256 }, (_, index) => `text ${index}`);
     await failing(...texts);
-    assert.ok(server.requests.length <= 15, `${server.requests.length} requests`);
+    assert.ok(server.requests.length <= 31, `${server.requests.length} requests`);
   });
 
   test('fail together only with the request they were in', async (t) => {

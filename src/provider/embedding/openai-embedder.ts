@@ -3,7 +3,7 @@
  * operator configures the address, so private ones are allowed. The key is sent in the request
  * header and appears nowhere else: in no message, no event, no log.
  */
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -74,7 +74,7 @@ class Server {
   readonly #wire: Wire;
   readonly #budget: Budget;
   readonly #url: URL;
-  readonly #pool: Pool;
+  #pool: Promise<Pool> | undefined;
   #dimensions: number | undefined;
 
   constructor(options: OpenaiOptions) {
@@ -83,12 +83,6 @@ class Server {
     this.#url = new URL(`${options.url.replace(/\/+$/, '')}${this.#wire.path(options.model)}`);
     this.#budget = new Budget(this.#url.host, options.world, options.budget);
     this.#dimensions = options.dimensions;
-    this.#pool = new Pool(this.#url.origin, {
-      connections: limits.budget.concurrencyMax,
-      connectTimeout: limits.fetch.connectMs,
-      headersTimeout: options.requestMs ?? limits.budget.requestMs,
-      bodyTimeout: options.requestMs ?? limits.budget.requestMs,
-    });
   }
 
   pace(): Pace {
@@ -110,8 +104,20 @@ class Server {
     throw refusedBy(this.#budget, { status, headers, body }, asker);
   }
 
-  close(): Promise<void> {
-    return this.#pool.destroy();
+  async close(): Promise<void> {
+    await (await this.#pool)?.destroy();
+  }
+
+  /** Loaded with the first request, so that it does not delay the start. */
+  async #openPool(): Promise<Pool> {
+    const { Pool: HttpPool } = await import('undici');
+    const { requestMs = limits.budget.requestMs } = this.#options;
+    return new HttpPool(this.#url.origin, {
+      connections: limits.budget.concurrencyMax,
+      connectTimeout: limits.fetch.connectMs,
+      headersTimeout: requestMs,
+      bodyTimeout: requestMs,
+    });
   }
 
   async #request(texts: readonly string[], use: TextUse) {
@@ -122,7 +128,9 @@ class Server {
       deadline.abort(new Failure('timeout_soft', message));
     }, requestMs);
     try {
-      const { statusCode, headers, body } = await this.#pool.request({
+      this.#pool ??= this.#openPool();
+      const pool = await this.#pool;
+      const { statusCode, headers, body } = await pool.request({
         method: 'POST',
         path: `${this.#url.pathname}${this.#url.search}`,
         signal: deadline.signal,

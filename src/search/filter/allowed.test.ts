@@ -35,6 +35,8 @@ async function setup(t: Cleanup, replacement: SourceInput) {
   let isReplaced = false;
   const database: Database = Object.create(sessionOf(pawl).store);
   Object.assign(database, {
+    early: database,
+    flushed: () => sessionOf(pawl).store.flushed(),
     run: async (...asked: Parameters<Database['run']>) => {
       const rows = await sessionOf(pawl).store.run(...asked);
       const isFilter = asked[0].text.includes('documents.id AS document_id');

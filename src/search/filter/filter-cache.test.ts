@@ -29,6 +29,8 @@ async function setup(t: Cleanup) {
   const seen = { filters: 0, afterFilter: async (): Promise<unknown> => undefined };
   const database: Database = Object.create(sessionOf(pawl).store);
   Object.assign(database, {
+    early: database,
+    flushed: () => sessionOf(pawl).store.flushed(),
     run: async (...asked: Parameters<Database['run']>) => {
       const rows = await sessionOf(pawl).store.run(...asked);
       if (asked[0].text.includes('documents.id AS document_id')) {

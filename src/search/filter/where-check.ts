@@ -28,6 +28,17 @@ export async function checkWhere(reader: Reader, of: CorpusOf, where: Where): Pr
   }
 }
 
+/** Throws for the first key that no document of the corpus has. */
+export async function checkKeys(
+  reader: Reader,
+  of: CorpusOf,
+  keys: readonly string[],
+): Promise<void> {
+  for (const key of keys) {
+    if ((await kindsOfKey(reader, of, key)).length === 0) throw await unknownKey(reader, of, key);
+  }
+}
+
 async function unknownKey(reader: Reader, of: CorpusOf, key: string): Promise<Failure> {
   const keys = await listMetadataKeys(reader, of);
   const missing = `no document of ${of.corpus} has the metadata key ${JSON.stringify(key)}`;

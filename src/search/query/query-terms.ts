@@ -3,7 +3,7 @@ import { type Analyzer, folded, legacy } from '../../pipeline/word/analysis.ts';
 import { byStopWords, detectableLanguages, latinLanguages } from '../../pipeline/word/language.ts';
 import { spacedWord, type Token } from '../../pipeline/word/script.ts';
 import { isStopWordOf } from '../../pipeline/word/stop-words.ts';
-import type { Sought } from '../word/word-index.ts';
+import type { Sought } from '../word/word-search.ts';
 import type { ParsedQuery } from './query.ts';
 
 export interface QueryWord {

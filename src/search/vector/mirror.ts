@@ -7,6 +7,7 @@ import {
 import type { Database } from '../../store/driver/database.ts';
 import type { Allowed } from '../filter/allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
+import type { SavedCopies } from '../saved/saved-copies.ts';
 import { Arena, toQuery } from './arena.ts';
 import { Partition, type VectorHit, type Vectors } from './partition.ts';
 import { type Rescoring, rescoreStored } from './rescore.ts';
@@ -24,16 +25,23 @@ export interface VectorIndex {
   search(request: MirrorSearch): Promise<VectorHit[]>;
 }
 
+export interface MirrorOptions {
+  readonly arena?: Arena | undefined;
+  /** If present, copies of large corpora are saved for other processes. */
+  readonly saved?: SavedCopies | undefined;
+}
+
 export class Mirror implements VectorIndex {
   readonly #database: Database;
   readonly #follower: Follower<VectorCopy>;
 
-  constructor(database: Database, arena = new Arena()) {
+  constructor(database: Database, { arena = new Arena(), saved }: MirrorOptions = {}) {
     this.#database = database;
-    this.#follower = new Follower(database, ({ kind }) => {
+    const create = ({ kind }: { readonly kind: string }) => {
       const [model, dimensions] = JSON.parse(kind) as [string, number];
       return new VectorCopy({ database, arena, model, dimensions });
-    });
+    };
+    this.#follower = new Follower(database, create, saved);
   }
 
   async search(request: MirrorSearch): Promise<VectorHit[]> {
@@ -61,11 +69,13 @@ function toVectors(row: JoinedVectorsRow | undefined): Vectors {
 
 class VectorCopy implements Copy {
   readonly index: Partition;
+  readonly saveable: Partition;
   readonly #options: VectorCopyOptions;
 
   constructor(options: VectorCopyOptions) {
     this.#options = options;
     this.index = new Partition(options.arena, options.dimensions);
+    this.saveable = this.index;
   }
 
   async put(rows: readonly CurrentRow[]): Promise<void> {

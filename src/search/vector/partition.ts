@@ -3,6 +3,8 @@
  * Removing one leaves a hole; when holes are a third of all slots, they are compacted.
  */
 import assert from 'node:assert/strict';
+import type { Saveable } from '../saved/saveable.ts';
+import { bytesOf, readRows, rowPieces, type Source } from '../saved/saved-file.ts';
 import { type Arena, blockBytes, type Query, slotBytesOf } from './arena.ts';
 import { Top } from './top.ts';
 
@@ -50,7 +52,7 @@ interface Portion {
   readonly isAllowed: ((place: VectorPlace) => boolean) | undefined;
 }
 
-export class Partition {
+export class Partition implements Saveable {
   readonly #arena: Arena;
   readonly #dimensions: number;
   readonly #slotBytes: number;
@@ -65,6 +67,7 @@ export class Partition {
   #inverseLengths = new Float32Array(1024);
   #used = 0;
   #live = 0;
+  #version = 0;
 
   constructor(arena: Arena, dimensions: number) {
     this.#arena = arena;
@@ -75,6 +78,10 @@ export class Partition {
 
   get size(): number {
     return this.#live;
+  }
+
+  get version(): number {
+    return this.#version;
   }
 
   documentIds(): string[] {
@@ -90,6 +97,7 @@ export class Partition {
   put(documentId: string, generationId: number, { ordinals, bytes }: Vectors): void {
     assert.equal(bytes.length, ordinals.length * this.#dimensions, 'whole vectors');
     this.remove(documentId);
+    this.#version += 1;
     const run = { generationId, documentId, count: ordinals.length, start: this.#used };
     const signed = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
     ordinals.forEach((ordinal, index) => {
@@ -106,6 +114,7 @@ export class Partition {
   remove(documentId: string): void {
     const run = this.#byGeneration.get(this.#byDocument.get(documentId) ?? Number.NaN);
     if (!run) return;
+    this.#version += 1;
     this.#byDocument.delete(documentId);
     this.#byGeneration.delete(run.generationId);
     this.#runOf.fill(undefined, run.start, run.start + run.count);
@@ -132,7 +141,58 @@ export class Partition {
 
   /** Frees its memory. It must not be used afterwards. */
   release(): void {
+    this.#version += 1;
     this.#arena.give(this.#blocks.splice(0));
+  }
+
+  *pieces(): Generator<Uint8Array> {
+    yield* rowPieces(this.#runs.filter((run) => this.#isLive(run)));
+    yield* rowPieces([this.#used]);
+    yield bytesOf(Uint32Array.from(this.#ordinals));
+    yield bytesOf(this.#inverseLengths, this.#used);
+    // The memory may grow while a piece is written, and is then replaced.
+    for (const block of this.#blocks) {
+      yield new Uint8Array(this.#arena.bytes.buffer, block, blockBytes);
+    }
+  }
+
+  async restore(source: Source): Promise<void> {
+    this.#runs = await readRows<Run>(source);
+    const [used = 0] = await readRows<number>(source);
+    const ordinals = new Uint32Array(used);
+    await source.fill(bytesOf(ordinals));
+    this.#ordinals = Array.from(ordinals);
+    this.#inverseLengths = new Float32Array(Math.max(used, 1024));
+    await source.fill(bytesOf(this.#inverseLengths, used));
+    this.#runOf = new Array(used).fill(undefined);
+    for (const run of this.#runs) {
+      this.#runOf.fill(run, run.start, run.start + run.count);
+      this.#byGeneration.set(run.generationId, run);
+      this.#byDocument.set(run.documentId, run.generationId);
+      this.#live += run.count;
+    }
+    this.#used = used;
+    await this.#fillBlocks(source);
+  }
+
+  /** By way of a buffer: the memory of the arena may be replaced before a read ends. */
+  async #fillBlocks(source: Source): Promise<void> {
+    const portion = new Uint8Array(blockBytes * 16);
+    const count = Math.ceil(this.#used / this.#slotsPerBlock);
+    while (this.#blocks.length < count) {
+      const some = Math.min(16, count - this.#blocks.length) * blockBytes;
+      await source.fill(portion.subarray(0, some));
+      for (let from = 0; from < some; from += blockBytes) {
+        const block = this.#arena.take();
+        this.#blocks.push(block);
+        const signed = new Int8Array(portion.buffer, from, blockBytes);
+        this.#arena.bytes.set(signed, block);
+      }
+    }
+  }
+
+  #isLive(run: Run): boolean {
+    return this.#byGeneration.get(run.generationId) === run;
   }
 
   #scan(top: Top, { first, count, isAllowed }: Portion): void {
@@ -178,7 +238,7 @@ export class Partition {
 
   #closeHoles(): void {
     const { bytes } = this.#arena;
-    this.#runs = this.#runs.filter((run) => this.#byGeneration.get(run.generationId) === run);
+    this.#runs = this.#runs.filter((run) => this.#isLive(run));
     let next = 0;
     for (const run of this.#runs) {
       for (let slot = run.start; slot < run.start + run.count; slot++, next++) {

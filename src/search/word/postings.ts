@@ -3,6 +3,8 @@
  * pages: the first block is small, each further one twice as large, so rare terms cost little and
  * frequent ones are read in long runs. The last entry of a block is the address of the next.
  */
+import { bytesOf, readNumber, type Source } from '../saved/saved-file.ts';
+
 const pageSize = 1 << 18;
 const firstBlock = 4;
 const largestBlock = 1 << 12;
@@ -55,6 +57,33 @@ export class Postings {
       left -= count;
       start = page[from + size - 1] as number;
     }
+  }
+
+  *pieces(terms: number): Generator<Uint8Array> {
+    yield bytesOf(Uint32Array.of(terms, this.#pages.length, this.#free));
+    for (const values of this.#perTerm(terms)) yield bytesOf(values, terms);
+    for (const page of this.#pages) yield bytesOf(page);
+  }
+
+  static async read(source: Source): Promise<Postings> {
+    const postings = new Postings();
+    const terms = await readNumber(source);
+    const pages = await readNumber(source);
+    postings.#free = await readNumber(source);
+    if (terms > 0) postings.#widen(terms - 1);
+    for (const values of postings.#perTerm(terms)) await source.fill(bytesOf(values, terms));
+    for (let page = 0; page < pages; page++) {
+      const numbers = new Int32Array(pageSize);
+      await source.fill(bytesOf(numbers));
+      postings.#pages.push(numbers);
+    }
+    return postings;
+  }
+
+  /** Terms without numbers, at the end, may have no place yet. */
+  #perTerm(terms: number): Int32Array[] {
+    if (terms > this.#heads.length) this.#widen(terms - 1);
+    return [this.#heads, this.#tails, this.#ends, this.#counts];
   }
 
   #chain(term: number): void {

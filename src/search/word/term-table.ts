@@ -1,5 +1,6 @@
 /** Assigns numbers to terms in insertion order: a hash table keyed as in packed words. */
 import type { TermKey } from '../../pipeline/word/packed-words.ts';
+import { bytesOf, readNumber, type Source } from '../saved/saved-file.ts';
 
 export class TermTable {
   /** Per table entry: the number of its term, plus one. */
@@ -28,6 +29,26 @@ export class TermTable {
       return this.#add(this.#placeOf(hash, check), hash, check);
     }
     return this.#add(place, hash, check);
+  }
+
+  *pieces(): Generator<Uint8Array> {
+    yield bytesOf(Uint32Array.of(this.#size, this.#hashes.length));
+    yield bytesOf(this.#hashes, this.#size);
+    yield bytesOf(this.#checks, this.#size);
+    yield bytesOf(this.#places);
+  }
+
+  static async read(source: Source): Promise<TermTable> {
+    const table = new TermTable();
+    table.#size = await readNumber(source);
+    const room = await readNumber(source);
+    table.#hashes = new Uint32Array(room);
+    table.#checks = new Uint8Array(room);
+    table.#places = new Int32Array(room * 2);
+    await source.fill(bytesOf(table.#hashes, table.#size));
+    await source.fill(bytesOf(table.#checks, table.#size));
+    await source.fill(bytesOf(table.#places));
+    return table;
   }
 
   #add(place: number, hash: number, check: number): number {

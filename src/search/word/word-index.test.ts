@@ -52,6 +52,24 @@ describe('the words of a corpus', () => {
     assert.deepEqual(search('zebra'), []);
   });
 
+  test('a chunk counts more in a document that is about the same', () => {
+    const { put, search } = setup();
+    put('passing', 1, ['The harbour was closed.', 'Apples grow slowly.', 'Pears grow well.']);
+    put('about', 2, ['Ships wait at night.', 'The harbour was opened.', 'A harbour has cranes.']);
+    assert.deepEqual(search('harbour').toSorted(), ['about/1', 'about/2', 'passing/0']);
+    assert.equal(search('harbour').at(-1), 'passing/0');
+  });
+
+  test('a term counts by its weight', () => {
+    const { index, put } = setup();
+    put('a', 1, ['a lemon here']);
+    put('b', 2, ['a melon here']);
+    const terms = ['lemon', 'melon'].map(termOf);
+    const firstWith = (weights?: number[]) => index.search({ terms, weights, size: 1 })[0];
+    assert.equal(firstWith()?.documentId, 'a');
+    assert.equal(firstWith([0.5, 1])?.documentId, 'b');
+  });
+
   test('count more in a title than in a heading, and more there than in the text', () => {
     const { index, packer, search } = setup();
     const row = { ordinal: 0, heading: 'other words', text: 'other words' };

@@ -1,7 +1,8 @@
 /**
  * The words of one corpus of one caller, in memory: for each term its chunks. A search adds up the
- * BM25 scores of all chunks, term by term, so its result is exact. A chunk has a slot; slots of
- * removed documents stay as holes, and when there are many, the index is rebuilt.
+ * BM25 scores of all chunks and of their documents, term by term, so its result is exact. A chunk
+ * has a slot; slots of removed documents stay as holes, and when there are many, the index is
+ * rebuilt.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import {
@@ -15,18 +16,23 @@ import {
   toWanted,
   type Wanted,
 } from '../../pipeline/word/packed-words.ts';
-import { areFew, type PlaceFilter, type VectorHit, type VectorPlace } from '../vector/partition.ts';
+import type { Saveable } from '../saved/saveable.ts';
+import { bytesOf, readRows, rowPieces, type Source } from '../saved/saved-file.ts';
+import { areFew, type VectorHit, type VectorPlace } from '../vector/partition.ts';
 import { Top } from '../vector/top.ts';
+import { type Damping, Lengths, saturation } from './lengths.ts';
 import { Postings } from './postings.ts';
 import { TermTable } from './term-table.ts';
+import type { Sought, Tally, WordSearch, WordsFound } from './word-search.ts';
 
-/** BM25 parameters: k1 (term saturation) and b (length normalization). */
-const saturation = 1.2;
-const lengthShare = 0.75;
+/** How much of the score of a chunk is that of its document, as if it were one chunk. */
+const documentShare = 0.3;
 /** Postings as in packed words, with a slot instead of the chunk's position in its block. */
 const slotsMax = 2 ** (31 - countBits);
 
+/** The consecutive slots of a document. */
 interface Run {
+  readonly number: number;
   readonly documentId: string;
   readonly generationId: number;
   readonly start: number;
@@ -34,56 +40,19 @@ interface Run {
   readonly language: string;
 }
 
-/** A term, or the terms that one word may have in the languages of the corpus. */
-export type Sought = string | readonly string[];
-
-export interface WordSearch {
-  /** As the analysis returns them. */
-  readonly terms: readonly Sought[];
-  /** A chunk must have each of these, and none of the excluded ones. */
-  readonly required?: readonly Sought[] | undefined;
-  readonly excluded?: readonly Sought[] | undefined;
-  readonly size: number;
-  /** False: neither `matched` nor `generations` is needed. */
-  readonly isCounted?: boolean | undefined;
-  readonly allowed?: PlaceFilter | undefined;
-}
-
-/** What a search collects from the slots that it looks at. */
-interface Tally {
-  readonly top: Top;
-  readonly isCounted: boolean;
-  readonly isFit: ((slot: number) => boolean) | undefined;
-  readonly allowed: PlaceFilter | undefined;
-  readonly generations: Set<number>;
-  matched: number;
-}
-
-export interface WordsFound {
-  /** Best first; of equal ones the older first. */
-  readonly hits: VectorHit[];
-  /** How many chunks have any of the terms. */
-  readonly matched: number;
-  /** Their generations. */
-  readonly generations: ReadonlySet<number>;
-  /** No chunk can have a higher score for these terms. */
-  readonly bound: number;
-}
-
-export class WordIndex {
+export class WordIndex implements Saveable {
   #postings = new Postings();
-  readonly #terms = new TermTable();
+  #terms = new TermTable();
   /** If present, only these terms are indexed. */
   readonly #wanted: Wanted | undefined;
   readonly #byDocument = new Map<string, Run>();
   #runOf: (Run | undefined)[] = [];
   #ordinals: number[] = [];
-  #lengths: number[] = [];
-  /** Per slot: the length normalization of its words; recomputed after a change. */
-  #dampings = new Float32Array(0);
-  #totalLength = 0;
+  #lengths = new Lengths();
   #live = 0;
+  #version = 0;
   #scores = new Float32Array(1024);
+  #documentScores = new Float32Array(1024);
   /** Chunks by the language in which their words were analyzed. */
   readonly #languages = new Map<string, number>();
 
@@ -101,9 +70,15 @@ export class WordIndex {
     return this.#live;
   }
 
+  get version(): number {
+    return this.#version;
+  }
+
   /** An estimate, without the names of the terms. */
   get heldBytes(): number {
-    return this.#postings.heldBytes + this.#runOf.length * 24 + this.#scores.length * 4;
+    const scores = (this.#scores.length + this.#documentScores.length) * 4;
+    const places = this.#runOf.length * 16;
+    return this.#postings.heldBytes + this.#lengths.heldBytes + places + scores;
   }
 
   documentIds(): string[] {
@@ -128,14 +103,15 @@ export class WordIndex {
   /** Replaces what the document had before. */
   put(documentId: string, generationId: number, packed: Uint8Array, language = 'en'): void {
     this.remove(documentId);
-    this.#dampings = new Float32Array(0);
+    this.#version += 1;
     const start = this.#runOf.length;
     const blocks = [...blocksOf(packed)];
     const count = blocks.reduce((sum, { chunks }) => sum + chunks, 0);
     if (start + count > slotsMax) {
       throw new Failure('index_full', 'the words of this corpus do not fit into memory');
     }
-    const run = { documentId, generationId, start, count, language };
+    const number = this.#lengths.addDocument();
+    const run = { number, documentId, generationId, start, count, language };
     this.#byDocument.set(documentId, run);
     this.#countLanguage(language, count);
     for (const block of blocks) this.#append(run, block);
@@ -145,16 +121,41 @@ export class WordIndex {
   remove(documentId: string): void {
     const run = this.#byDocument.get(documentId);
     if (!run) return;
+    this.#version += 1;
     this.#byDocument.delete(documentId);
     this.#countLanguage(run.language, -run.count);
-    this.#dampings = new Float32Array(0);
-    for (let slot = run.start; slot < run.start + run.count; slot++) {
-      this.#runOf[slot] = undefined;
-      this.#totalLength -= this.#lengths[slot] as number;
-    }
+    this.#lengths.remove(run);
+    for (let slot = run.start; slot < run.start + run.count; slot++) this.#runOf[slot] = undefined;
     this.#live -= run.count;
     const holes = this.#runOf.length - this.#live;
     if (holes > Math.max(this.#live / 4, 1000)) this.#closeHoles();
+  }
+
+  *pieces(): Generator<Uint8Array> {
+    yield* rowPieces([...this.#byDocument.values()]);
+    yield* rowPieces([this.#ordinals.length]);
+    yield bytesOf(Uint32Array.from(this.#ordinals));
+    yield* this.#lengths.pieces();
+    yield* this.#terms.pieces();
+    yield* this.#postings.pieces(this.#terms.size);
+  }
+
+  async restore(source: Source): Promise<void> {
+    const runs = await readRows<Run>(source);
+    const [slots = 0] = await readRows<number>(source);
+    const ordinals = new Uint32Array(slots);
+    await source.fill(bytesOf(ordinals));
+    this.#ordinals = Array.from(ordinals);
+    this.#runOf = new Array(slots).fill(undefined);
+    for (const run of runs) {
+      this.#byDocument.set(run.documentId, run);
+      this.#countLanguage(run.language, run.count);
+      this.#runOf.fill(run, run.start, run.start + run.count);
+      this.#live += run.count;
+    }
+    this.#lengths = await Lengths.read(source);
+    this.#terms = await TermTable.read(source);
+    this.#postings = await Postings.read(source);
   }
 
   #countLanguage(language: string, chunks: number): void {
@@ -163,19 +164,14 @@ export class WordIndex {
     else this.#languages.delete(language);
   }
 
-  /** The chunks with any of the terms, best first; of equal ones the older first. */
   search(search: WordSearch): VectorHit[] {
     return this.find(search).hits;
   }
 
   find(search: WordSearch): WordsFound {
-    const { terms, required = [], excluded = [], size, allowed, isCounted = true } = search;
+    const { required = [], excluded = [], size, allowed, isCounted = true } = search;
     const slots = this.#runOf.length;
-    if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
-    const scores = this.#scores.fill(0, 0, slots);
-    if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
-    let bound = 0;
-    for (const term of new Set(terms)) bound += this.#addScores(term, scores);
+    const bound = this.#scoreAll(search);
     const isFit = this.#fitness(required, excluded);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
     const tally: Tally = { top, isCounted, isFit, allowed, matched: 0, generations: new Set() };
@@ -193,15 +189,34 @@ export class WordIndex {
     return { hits, matched, generations, bound };
   }
 
+  /** Adds the scores of all terms. Returns the highest possible sum. */
+  #scoreAll({ terms, weights }: WordSearch): number {
+    const [slots, documents] = [this.#runOf.length, this.#lengths.documents];
+    if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
+    if (this.#documentScores.length < documents) {
+      this.#documentScores = new Float32Array(documents + (documents >> 2));
+    }
+    this.#scores.fill(0, 0, slots);
+    this.#documentScores.fill(0, 0, documents);
+    const damping = this.#lengths.damping();
+    const weightOf = new Map(terms.map((term, place) => [term, weights?.[place] ?? 1]));
+    let bound = 0;
+    for (const [term, weight] of weightOf) bound += this.#addScores(term, weight, damping);
+    return bound;
+  }
+
   #offer(tally: Tally, first: number, count: number): void {
     const { top, isCounted, isFit, allowed, generations } = tally;
-    const scores = this.#scores;
+    const [scores, documentScores] = [this.#scores, this.#documentScores];
+    const { documentOf } = this.#lengths;
     let threshold = top.threshold;
     let last: Run | undefined;
     for (let slot = first; slot < first + count; slot++) {
-      const score = scores[slot] as number;
+      const own = scores[slot] as number;
       // Chunks with none of the terms are not found.
-      if (score <= 0 || (!isCounted && score < threshold)) continue;
+      if (own <= 0) continue;
+      const score = own + (documentScores[documentOf[slot] as number] as number);
+      if (!isCounted && score < threshold) continue;
       const run = this.#runOf[slot];
       if (!run || (isFit && !isFit(slot))) continue;
       if (allowed && !allowed.isAllowed(this.#placeOf(slot))) continue;
@@ -215,23 +230,51 @@ export class WordIndex {
   }
 
   /** Adds the scores of the chunks with the term. Returns the highest possible one. */
-  #addScores(term: Sought, scores: Float32Array): number {
-    if (typeof term !== 'string' && term.length !== 1) return this.#addAlternatives(term, scores);
+  #addScores(term: Sought, weight: number, damping: Damping): number {
+    if (typeof term !== 'string' && term.length !== 1) {
+      return this.#addAlternatives(term, weight, damping);
+    }
     const id = this.#idOf(term);
     const found = id === undefined ? 0 : this.#postings.countOf(id);
-    const rarity = this.#rarityOf(found);
-    if (id === undefined) return rarity;
-    const dampings = this.#dampings;
-    this.#postings.read(id, (page, start, end) => {
-      for (let place = start; place < end; place++) {
+    const highest = this.#rarityOf(found) * weight;
+    if (id === undefined) return highest;
+    const adding = this.#adding(highest, damping);
+    this.#postings.read(id, adding.addPostings);
+    adding.end();
+    return highest;
+  }
+
+  /** Adds the scores of postings, which are in the order of their slots. */
+  #adding(highest: number, { fixed, perChunkWord, perDocumentWord }: Damping) {
+    const [scores, documentScores] = [this.#scores, this.#documentScores];
+    const { chunkWords, documentOf, documentWords } = this.#lengths;
+    const ofChunk = highest * (1 - documentShare);
+    const ofDocument = highest * documentShare;
+    let document = -1;
+    let inDocument = 0;
+    const end = (): void => {
+      if (document < 0) return;
+      const damping = fixed + perDocumentWord * (documentWords[document] as number);
+      const score = (ofDocument * inDocument) / (inDocument + damping);
+      documentScores[document] = (documentScores[document] as number) + score;
+    };
+    const addPostings = (page: ArrayLike<number>, from: number, to: number): void => {
+      for (let place = from; place < to; place++) {
         const posting = page[place] as number;
         const slot = posting >>> countBits;
         const count = posting & countMax;
-        const damped = (rarity * count) / (count + (dampings[slot] as number));
-        scores[slot] = (scores[slot] as number) + damped;
+        const damping = fixed + perChunkWord * (chunkWords[slot] as number);
+        scores[slot] = (scores[slot] as number) + (ofChunk * count) / (count + damping);
+        const own = documentOf[slot] as number;
+        if (own !== document) {
+          end();
+          document = own;
+          inDocument = 0;
+        }
+        inDocument += count;
       }
-    });
-    return rarity;
+    };
+    return { addPostings, end };
   }
 
   #idOf(term: Sought): number | undefined {
@@ -240,14 +283,15 @@ export class WordIndex {
   }
 
   /** Alternatives count as one term: a chunk has the highest of their counts. */
-  #addAlternatives(terms: readonly string[], scores: Float32Array): number {
+  #addAlternatives(terms: readonly string[], weight: number, damping: Damping): number {
     const counts = this.#countsOf(terms);
-    const rarity = this.#rarityOf(counts.size);
-    for (const [slot, count] of counts) {
-      const damped = (rarity * count) / (count + (this.#dampings[slot] as number));
-      scores[slot] = (scores[slot] as number) + damped;
-    }
-    return rarity;
+    const highest = this.#rarityOf(counts.size) * weight;
+    const toPosting = ([slot, count]: [number, number]) => (slot << countBits) | count;
+    const postings = Int32Array.from(counts, toPosting).sort();
+    const adding = this.#adding(highest, damping);
+    adding.addPostings(postings, 0, postings.length);
+    adding.end();
+    return highest;
   }
 
   #countsOf(terms: readonly string[]): Map<number, number> {
@@ -285,21 +329,13 @@ export class WordIndex {
     return (slot) => needed.every((has) => has.has(slot)) && !barred.some((has) => has.has(slot));
   }
 
-  #newDampings(): Float32Array<ArrayBuffer> {
-    const fixed = saturation * (1 - lengthShare);
-    const perWord = (saturation * lengthShare * this.#live) / Math.max(this.#totalLength, 1);
-    return Float32Array.from(this.#lengths, (length) => fixed + perWord * length);
-  }
-
   #append(run: Run, block: Block): void {
     const { words, ordinalsAt, lengthsAt, chunks } = block;
     const first = this.#runOf.length;
     for (let chunk = 0; chunk < chunks; chunk++) {
-      const length = words[lengthsAt + chunk] as number;
       this.#runOf.push(run);
       this.#ordinals.push(words[ordinalsAt + chunk] as number);
-      this.#lengths.push(length);
-      this.#totalLength += length;
+      this.#lengths.addChunk(run.number, words[lengthsAt + chunk] as number);
     }
     if (!this.#wanted) {
       for (let term = 0; term < block.terms; term++) this.#post(first, block, term);
@@ -322,14 +358,15 @@ export class WordIndex {
     const newSlot = new Int32Array(this.#runOf.length).fill(-1);
     let next = 0;
     const runs = [...this.#byDocument.values()].sort((a, b) => a.start - b.start);
-    const [ordinals, lengths, runOf]: [number[], number[], Run[]] = [[], [], []];
+    const [ordinals, runOf]: [number[], Run[]] = [[], []];
+    const lengths = new Lengths();
     for (const run of runs) {
-      const moved = { ...run, start: next };
+      const moved = { ...run, number: lengths.addDocument(), start: next };
       this.#byDocument.set(run.documentId, moved);
       for (let slot = run.start; slot < run.start + run.count; slot++) {
         newSlot[slot] = next++;
         ordinals.push(this.#ordinals[slot] as number);
-        lengths.push(this.#lengths[slot] as number);
+        lengths.addChunk(moved.number, this.#lengths.chunkWords[slot] as number);
         runOf.push(moved);
       }
     }
@@ -344,7 +381,8 @@ export class WordIndex {
       });
     }
     this.#postings = postings;
-    [this.#ordinals, this.#lengths, this.#runOf] = [ordinals, lengths, runOf];
+    this.#lengths = lengths;
+    [this.#ordinals, this.#runOf] = [ordinals, runOf];
   }
 
   #placeOf(slot: number): VectorPlace {

@@ -23,7 +23,7 @@ async function setup(t: Cleanup, atOnceMax: number) {
   await (await pawl.ingest(documents, { corpus })).wait();
   await pawl.close();
   const database = openSqlite({ path: join(data, 'pawl.db'), world: realWorld() });
-  const words = new WordMirror(database, atOnceMax);
+  const words = new WordMirror(database, { atOnceMax });
   let closed: Promise<void> | undefined;
   const close = () => {
     closed ??= database.close();
@@ -68,7 +68,7 @@ describe('the words of a large corpus', () => {
   test('are found in texts that were stored without packed words', async (t) => {
     const { database } = await setup(t, 10);
     const search = (atOnceMax: number) => {
-      const words = new WordMirror(database, atOnceMax);
+      const words = new WordMirror(database, { atOnceMax });
       const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
       return searcher.search({ caller, corpus, query: 'lamp 7' });
     };

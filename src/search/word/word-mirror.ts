@@ -2,7 +2,8 @@
  * The current words of each corpus in memory. Loading a large corpus is slow; worth it from the
  * second search on. So the first search reads the words of all chunks and keeps only its own terms.
  * The second one starts loading all of them in the background; until that is done, searches run
- * like the first. All use the same code, so the hits are the same.
+ * like the first. All use the same code, so the hits are the same. If another process has saved
+ * the words of a large corpus, the first search reads them from its file.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { analysisVersion, legacy } from '../../pipeline/word/analysis.ts';
@@ -13,6 +14,7 @@ import type { Database } from '../../store/driver/database.ts';
 import { countChunks } from '../../store/search/passages.ts';
 import { type GenerationWordsRow, getReindex, listWords } from '../../store/search/words.ts';
 import { type Copy, type CopyOf, Follower } from '../follower.ts';
+import type { SavedCopies } from '../saved/saved-copies.ts';
 import { WordIndex } from './word-index.ts';
 
 interface Corpus {
@@ -20,8 +22,16 @@ interface Corpus {
   readonly corpus: string;
 }
 
+export interface WordMirrorOptions {
+  /** A search waits while the words of this many chunks are loaded, but not for more. */
+  readonly atOnceMax?: number | undefined;
+  /** If present, copies of large corpora are saved for other processes. */
+  readonly saved?: SavedCopies | undefined;
+}
+
 export class WordMirror {
   readonly #database: Database;
+  readonly #saved: SavedCopies | undefined;
   readonly #follower: Follower<WordCopy>;
   /** Corpora that are being loaded. */
   readonly #reading = new Map<string, Promise<unknown>>();
@@ -31,10 +41,11 @@ export class WordMirror {
   /** When the analysis of older generations ended; nullish before. */
   #finished: number | null | undefined;
 
-  constructor(database: Database, atOnceMax: number = limits.search.wordsAtOnceMax) {
+  constructor(database: Database, { atOnceMax, saved }: WordMirrorOptions = {}) {
     this.#database = database;
-    this.#atOnceMax = atOnceMax;
-    this.#follower = new Follower(database, () => new WordCopy(database));
+    this.#atOnceMax = atOnceMax ?? limits.search.wordsAtOnceMax;
+    this.#saved = saved;
+    this.#follower = new Follower(database, () => new WordCopy(database), saved);
   }
 
   /** Announces a search. A corpus that is searched again is loaded. */
@@ -52,6 +63,22 @@ export class WordMirror {
     if (isLarge && !this.#reading.has(key)) this.#readBeside(copyOf, key);
   }
 
+  /** Loads the large corpora that were searched and that no process has saved: saves them. */
+  async keep(): Promise<void> {
+    for (const key of this.#saved ? this.#searched : []) {
+      const [caller, corpus] = JSON.parse(key) as [string, string];
+      const copyOf = await this.#copyOf({ caller, corpus });
+      if (await this.#isToSave(copyOf)) await this.#follower.use(copyOf, () => undefined);
+    }
+  }
+
+  async #isToSave(of: CopyOf): Promise<boolean> {
+    const saved = this.#saved;
+    if (!saved || this.#follower.isLoaded(of) || (await saved.isRecent(of))) return false;
+    const chunks = await countChunks(this.#database, of);
+    return chunks >= saved.chunksMin && chunks <= limits.search.wordsChunksMax;
+  }
+
   /**
    * Runs `work` with an index in which these terms can be searched; all can if they are held.
    * Undefined if there are too many words to scan.
@@ -62,7 +89,8 @@ export class WordMirror {
     work: (index: WordIndex) => T,
   ): Promise<T | undefined> {
     const copyOf = await this.#copyOf(of);
-    const size = this.#follower.isLoaded(copyOf) ? 'few' : await this.#sizeOf(of);
+    const isAtHand = this.#follower.isLoaded(copyOf) || (await this.#saved?.isRecent(copyOf));
+    const size = isAtHand ? 'few' : await this.#sizeOf(of);
     if (size === 'too many') return undefined;
     // A private copy for these terms only.
     const create = () => new WordCopy(this.#database, terms());
@@ -120,6 +148,10 @@ class WordCopy implements Copy {
   constructor(database: Database, only?: readonly string[]) {
     this.#database = database;
     this.index = new WordIndex(only);
+  }
+
+  get saveable(): WordIndex {
+    return this.index;
   }
 
   async put(rows: readonly CurrentRow[]): Promise<void> {

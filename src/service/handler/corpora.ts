@@ -6,8 +6,10 @@ import { checkPriced } from '../../engine/command/admission.ts';
 import { type CorpusOrigins, readOrigins } from '../../engine/command/origins.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { nameFor } from '../../kernel/name/corpus-name.ts';
+import { type Chunking, readChunking } from '../../kernel/text/chunking.ts';
 import { analysisVersion } from '../../pipeline/word/analysis.ts';
 import { type CorpusAccess, listShares } from '../../store/corpus/access.ts';
+import { countToChunk } from '../../store/corpus/rechunking.ts';
 import { getCorpusSettings } from '../../store/corpus/settings.ts';
 import {
   type DocumentRow,
@@ -16,7 +18,7 @@ import {
   listDocuments,
 } from '../../store/document/documents.ts';
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/document/entities.ts';
-import { getChunk, listChunks } from '../../store/document/views.ts';
+import { getChunk, listChunks, listSections } from '../../store/document/views.ts';
 import { getSpending } from '../../store/money/spending.ts';
 import { getReindex } from '../../store/search/words.ts';
 import { keyCursor, limitOf, nameCursor, nextPage, numberCursor } from '../cursor.ts';
@@ -81,6 +83,22 @@ export function corpusRoutes(service: StoreService) {
   } satisfies Partial<StoreHandlers>;
 }
 
+export function chunkingRoutes(service: StoreService) {
+  const { commands } = service;
+  return {
+    'POST /corpora/:name/chunking': async ({ caller: { callerId: caller }, params, body }) => {
+      const { row } = await ownCorpus(service, caller, params.name, 'own');
+      const { chunk_tokens: tokensMax, chunk_overlap_tokens: overlapTokens } = body;
+      const { budget_cents: budgetCents } = body;
+      if (budgetCents !== undefined) checkPriced(service);
+      const change = { tokensMax, overlapTokens };
+      const input = { caller, corpus: row.name, change, budgetCents };
+      const { chunking, jobKey } = await commands.rechunk(input);
+      return { name: row.name, ...chunkingShape(chunking), job_id: jobKey ?? null };
+    },
+  } satisfies Partial<StoreHandlers>;
+}
+
 export function documentRoutes(service: StoreService) {
   const { database, commands } = service;
   return {
@@ -93,6 +111,19 @@ export function documentRoutes(service: StoreService) {
       const row = await ownDocument(service, caller, params.id, 'write');
       await commands.deleteDocument(row.caller, params.id);
       return { document_id: params.id, deleted: true };
+    },
+    'POST /corpora/:name/documents/delete': async ({ caller, params, body }) => {
+      const { place, row } = await ownCorpus(service, caller.callerId, params.name, 'write');
+      const deleted = await commands.deleteDocuments(place, body.document_ids);
+      return { name: row.name, deleted };
+    },
+    'GET /documents/:id/outline': async ({ caller, params, query }) => {
+      const { generation_id } = await ownDocument(service, caller.callerId, params.id);
+      const limit = limitOf(query);
+      const after = numberCursor(query) ?? -1;
+      const rows = await listSections(database, { generation_id, after, limit });
+      const items = rows.map(({ key, ...row }) => ({ ...row, chunk_id: key }));
+      return { items, ...nextPage(rows, limit, ({ ordinal }) => ordinal) };
     },
     'GET /documents/:id/chunks': async ({ caller, params, query }) => {
       const { generation_id } = await ownDocument(service, caller.callerId, params.id);
@@ -160,10 +191,19 @@ async function corpusDetail(service: StoreService, caller: string, name: string)
   const own = { caller, corpus: row.name };
   const spending = await getSpending(database, own);
   const { budget_cents } = await getCorpusSettings(database, own);
-  const settings = { ...(await getCorpusSettings(database, place)), budget_cents };
+  const { chunking, ...ofPlace } = await getCorpusSettings(database, place);
+  const chunked = {
+    ...chunkingShape(readChunking(chunking)),
+    documents_to_chunk: await countToChunk(database, { ...place, chunking }),
+  };
+  const settings = { ...ofPlace, ...chunked, budget_cents };
   const shares = access === 'own' ? await listShares(database, place) : [];
   const detail = corpusDetailShape(row, spending, { ...settings, access, shares });
   return { ...detail, word_analysis: await analysisProgress(database) };
+}
+
+function chunkingShape({ tokensMax, overlapTokens }: Chunking) {
+  return { chunk_tokens: tokensMax, chunk_overlap_tokens: overlapTokens };
 }
 
 /** Null if the words of all documents are analyzed. */
@@ -188,7 +228,7 @@ export async function ownCorpus(
 }
 
 export async function ownDocument(
-  { database, corpora }: StoreService,
+  { database, corpora }: Pick<StoreService, 'database' | 'corpora'>,
   caller: string,
   id: string,
   needed: CorpusAccess = 'read',

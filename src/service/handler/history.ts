@@ -4,23 +4,49 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { listEvents, newestOwn, newestSequence } from '../../store/delivery/events.ts';
+import {
+  listEvents,
+  listEventsBefore,
+  listEventsOfItem,
+  newestOwn,
+  newestSequence,
+} from '../../store/delivery/events.ts';
+import { listOwners } from '../../store/job/views.ts';
 import type { Ask, Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
 import type { JobName } from '../stream/job-status-reader.ts';
 import type { News } from '../stream/news.ts';
 import { eventShape } from '../view/serializer.ts';
+import { ownItem } from './inbox.ts';
 import { ownJob } from './jobs.ts';
 
 export function eventRoutes({ database }: StoreService) {
   return {
     'GET /jobs/:id/events': async ({ caller, params, query }) => {
       const { id: jobId, key } = await ownJob({ database }, caller.callerId, params.id);
-      const { after = 0, limit = limits.event.pageMax } = query;
-      const events = await listEvents(database, { jobId, after, limit });
+      const { after, before, limit = limits.event.pageMax } = query;
+      if (before !== undefined && after !== undefined) {
+        throw new Failure('bad_request', 'use `after` or `before`, not both');
+      }
+      const events =
+        before === undefined
+          ? await listEvents(database, { jobId, after: after ?? 0, limit })
+          : await listEventsBefore(database, { jobId, before, limit });
       return {
         items: events.map((event) => eventShape(event, key)),
-        last_seq: events.at(-1)?.seq ?? after,
+        last_seq: events.at(-1)?.seq ?? after ?? 0,
         newest_seq: await newestOwn(database, { jobId }),
+        has_more: events.length === limit,
+      };
+    },
+    'GET /items/:id/events': async ({ caller, params, query }) => {
+      const { id: itemId, job_id } = await ownItem({ database }, caller.callerId, params.id);
+      const [owner] = await listOwners(database, [job_id]);
+      const { after = 0, limit = limits.event.pageMax } = query;
+      const events = await listEventsOfItem(database, { itemId, after, limit });
+      return {
+        items: events.map((event) => eventShape(event, owner?.key ?? null)),
+        last_seq: events.at(-1)?.seq ?? after,
+        newest_seq: await newestOwn(database, { itemId }),
         has_more: events.length === limit,
       };
     },

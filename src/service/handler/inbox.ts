@@ -4,7 +4,7 @@ import type { Chosen } from '../../contract/schema/schema.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listFailedOf, listFingerprints } from '../../store/item/inbox.ts';
-import { getItem, getItems } from '../../store/item/items.ts';
+import { getItem, getItems, type ItemRow } from '../../store/item/items.ts';
 import { listHeldRuns } from '../../store/sync/runs.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
@@ -17,11 +17,10 @@ export function inboxRoutes(service: StoreService) {
   const { database, commands } = service;
   return {
     'GET /items/:id': async ({ caller, params }) => {
-      const id = /^\d{1,16}$/.test(params.id) ? Number(params.id) : 0;
-      const row = await getItem(database, id, caller.callerId);
-      const [item] = row ? await viewItems(service, [row]) : [];
+      const row = await ownItem(service, caller.callerId, params.id);
+      const [item] = await viewItems(service, [row]);
       if (item) return item;
-      throw new Failure('item_unknown', `there is no item ${params.id}`);
+      throw unknownItem(params.id);
     },
     'GET /inbox': async ({ caller, query }) => {
       const filter = await filterOf(service, caller.callerId, query);
@@ -50,6 +49,22 @@ export function inboxRoutes(service: StoreService) {
       };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+/** An item of another caller is answered as unknown. */
+export async function ownItem(
+  { database }: Pick<StoreService, 'database'>,
+  caller: string,
+  text: string,
+): Promise<ItemRow> {
+  const id = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  const row = await getItem(database, id, caller);
+  if (row) return row;
+  throw unknownItem(text);
+}
+
+function unknownItem(id: string): Failure {
+  return new Failure('item_unknown', `there is no item ${id}`);
 }
 
 /** Runs of sources whose removals wait for a person; absent if there are none. */

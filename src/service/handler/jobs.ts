@@ -5,22 +5,28 @@ import type { NewJob } from '../../contract/schema/schema.ts';
 import { checkPriced } from '../../engine/command/admission.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { type JobState, jobState } from '../../kernel/lifecycle/job.ts';
-import { type StageState, stageState } from '../../kernel/lifecycle/stage.ts';
+import { stageState } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { nextTurn } from '../../kernel/world.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import { withMetadata } from '../../source/sidecar.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../source/sources.ts';
-import { listItems } from '../../store/item/items.ts';
+import {
+  type ItemRange,
+  type ItemRow,
+  listItems,
+  listItemsInState,
+} from '../../store/item/items.ts';
 import { isKeyTaken } from '../../store/job/idempotency.ts';
 import { getJob, type JobRow, statusesOf } from '../../store/job/jobs.ts';
 import type { NewSource } from '../../store/job/submit.ts';
-import { listJobPage } from '../../store/job/views.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import { requestHash } from '../request-hash.ts';
 import type { Ask, Service, StoreAsk, StoreHandlers, StoreService } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import type { JobView } from '../view/job-views.ts';
 import { jobDetailShape, jobShape, timeOf } from '../view/serializer.ts';
+import { countJobs, listJobs } from './job-list.ts';
 import { webhookSecret } from './webhooks.ts';
 
 export function submitRoutes(service: StoreService) {
@@ -31,21 +37,26 @@ export function jobRoutes(service: StoreService) {
   const { database } = service;
   return {
     'GET /jobs': async ({ caller, query }) => {
-      const limit = limitOf(query);
-      const { rows, before } = await listByStatus(service, {
+      const corpus = await fullName(service, caller.callerId, query.corpus_name);
+      const { rows, before } = await listJobs(service, {
         caller: caller.callerId,
-        corpus: await fullName(service, caller.callerId, query.corpus_name),
+        corpus,
+        group: query.group,
+        text: query.text,
         state: query.state,
         status: query.status,
         failedStage: query.failed_stage,
         createdFrom: timeIn(query.created_after),
         createdBefore: timeIn(query.created_before),
         before: numberCursor(query) ?? Number.MAX_SAFE_INTEGER,
-        limit,
+        limit: limitOf(query),
       });
       const now = database.now();
-      const items = rows.map(({ row, status }) => jobShape(row, status, now));
-      return { items, next_cursor: before === null ? null : String(before) };
+      return {
+        items: rows.map(({ row, status }) => jobShape(row, status, now)),
+        ...(query.counts && { counts: await countJobs(database, caller.callerId, corpus) }),
+        next_cursor: before === null ? null : String(before),
+      };
     },
     'GET /jobs/:id': async ({ caller, params }) => {
       const view = await ownJobView(service, caller.callerId, params.id);
@@ -55,10 +66,33 @@ export function jobRoutes(service: StoreService) {
       const { id: jobId } = await ownJob(service, caller.callerId, params.id);
       const limit = limitOf(query);
       const after = numberCursor(query) ?? 0;
+      const { state } = query;
+      if (state !== undefined) return listInState(service, { jobId, state, after, limit });
       const rows = await listItems(database, { jobId, after, limit });
       return { items: await viewItems(service, rows), ...nextPage(rows, limit, ({ id }) => id) };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+/** Reads range by range, so that a search for few among many does not hold the event loop. */
+async function listInState(
+  service: StoreService,
+  { jobId, state, after, limit }: Omit<ItemRange, 'scanned'>,
+) {
+  const { itemsScannedAtOnce: scanned, itemsScannedMax } = limits.request;
+  const rows: ItemRow[] = [];
+  let from: number | undefined = after;
+  for (let seen = 0; from !== undefined && seen < itemsScannedMax; seen += scanned) {
+    const left = limit - rows.length;
+    const range = { jobId, state, after: from, limit: left, scanned };
+    const found = await listItemsInState(service.database, range);
+    rows.push(...found.rows);
+    from = found.last;
+    if (rows.length === limit) break;
+    await nextTurn(service.world);
+  }
+  const next_cursor = from === undefined ? null : String(from);
+  return { items: await viewItems(service, rows), next_cursor };
 }
 
 export function steeringRoutes(service: StoreService) {
@@ -267,46 +301,3 @@ export async function idempotencyOf(key: string | undefined, request: unknown) {
 /** The contract has validated its form. */
 const timeIn = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Date.parse(text);
-
-interface StatusPage {
-  readonly caller: string;
-  readonly corpus: string | undefined;
-  readonly state: JobState | undefined;
-  readonly status: StageState | undefined;
-  readonly failedStage: string | undefined;
-  readonly createdFrom: number | undefined;
-  readonly createdBefore: number | undefined;
-  readonly before: number;
-  readonly limit: number;
-}
-
-/** The state that a status implies, if any; other statuses are derived per job. */
-const stateOfStatus: Partial<Record<StageState, JobState>> = {
-  done: 'succeeded',
-  failed: 'failed',
-  canceled: 'canceled',
-};
-
-/** A page of jobs with their status, and the start of the next page; null at the end. */
-async function listByStatus(service: StoreService, page: StatusPage) {
-  const { database, lifecycle } = service;
-  const { status: wanted, limit } = page;
-  const implied = wanted && stateOfStatus[wanted];
-  const rows: { row: JobRow; status: StageState }[] = [];
-  if (implied && page.state !== undefined && page.state !== implied) return { rows, before: null };
-  const state = implied ?? page.state;
-  let { before } = page;
-  for (let scanned = 0; scanned < limits.request.jobsScannedMax; ) {
-    const found = await listJobPage(database, { ...page, state, before });
-    const statuses = await statusesOf(database, found, lifecycle);
-    for (const [index, row] of found.entries()) {
-      const status = statuses[index] as StageState;
-      before = row.id;
-      if (wanted === undefined || status === wanted) rows.push({ row, status });
-      if (rows.length === limit) return { rows, before };
-    }
-    if (found.length < limit) return { rows, before: null };
-    scanned += found.length;
-  }
-  return { rows, before };
-}

@@ -3,8 +3,9 @@ import type { BodyOf, QueryOf } from '../../contract/contract.ts';
 import type { SearchFilter } from '../../contract/search-filter.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { Facets } from '../../search/facet.ts';
+import type { FacetCount, Facets } from '../../search/facet.ts';
 import { mergeFound } from '../../search/many-corpora.ts';
+import type { Reranking } from '../../search/rerank.ts';
 import type { StoreHandlers, StoreService } from '../service.ts';
 import { hitShape } from '../view/serializer.ts';
 import { whyOf } from '../view/why.ts';
@@ -46,7 +47,12 @@ export function searchRoute(service: Searching) {
       const size = { offset: 0, topK: offset + topK };
       const found = await mapBounded(corpora, async ({ place, row }) => ({
         corpus: row.name,
-        found: await searcher.find({ ...request, ...place, ...(isOne ? {} : size) }),
+        found: await searcher.find({
+          ...request,
+          ...place,
+          ...(isOne ? {} : size),
+          payer: { caller: caller.callerId, corpus: row.name },
+        }),
       }));
       const merged = mergeFound(found, { offset, topK });
       const spanMs = performance.now() - startedAt;
@@ -61,9 +67,16 @@ export function searchRoute(service: Searching) {
         total: merged.total,
         facets: facetShape(merged.facets),
         did_you_mean: merged.didYouMean,
+        reranked: rerankedShape(merged.reranking),
       };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+function rerankedShape(reranking: Reranking | undefined) {
+  if (!reranking) return null;
+  const { model, failure } = reranking;
+  return { model, failure: failure ? { code: failure.code, detail: failure.message } : null };
 }
 
 /** One corpus after the other: each may read much at its first search. */
@@ -93,9 +106,9 @@ async function requestOf({ corpus_name: _, corpus_names: __, ...body }: SearchBo
   return { ...same, topK, minScore, filter: filter && (await filterOf(filter)) };
 }
 
-function facetShape(facets: Facets): Record<string, { value: string; count: number }[]> {
+function facetShape(facets: Facets): Record<string, FacetCount[]> {
   return Object.fromEntries(
-    Object.entries(facets).map(([name, counts]) => [name, counts.map((one) => ({ ...one }))]),
+    Object.entries(facets).map(([name, counts = []]) => [name, counts.map((one) => ({ ...one }))]),
   );
 }
 

@@ -10,6 +10,7 @@ import { readAnswer, readParsed, readShown } from '../../handoff/visit-wire.ts';
 import type { Works } from '../../handoff/worker/work.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
+import { changedChunking, defaultChunking } from '../../kernel/text/chunking.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import { plainText } from '../../pipeline/extract/plain-text.ts';
@@ -54,7 +55,9 @@ export function workRoutes(clients: WorkServices) {
         if (!chunker) throw new Failure('route_unknown', 'this service does not chunk texts');
         const startedAt = clients.world.now();
         try {
-          const chunks = await chunker(body.text, signal);
+          const { chunk_tokens: tokensMax, chunk_overlap_tokens: overlapTokens } = body;
+          const chunking = changedChunking(defaultChunking, { tokensMax, overlapTokens });
+          const chunks = await chunker(body.text, signal, chunking);
           return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
         } finally {
           clients.onCut?.((clients.world.now() - startedAt) / 1000);

@@ -3,13 +3,15 @@ import type { BodyOf } from '../../contract/contract.ts';
 import type { SourceName } from '../../engine/sync/commands.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { kindOfLocation } from '../../source/kind/recognize.ts';
 import { listRemoved } from '../../store/document/removed.ts';
 import { listChanges, listChangesOfKind } from '../../store/sync/changes.ts';
 import { getRun, listRuns, type SyncRunRow } from '../../store/sync/runs.ts';
-import { listSyncSources } from '../../store/sync/sources.ts';
+import { getSourceOfHook, listSyncSources } from '../../store/sync/sources.ts';
+import { newSecret, signalOf } from '../../webhook/signal.ts';
 import { limitOf, nextPage, numberCursor } from '../cursor.ts';
-import type { StoreHandlers, StoreService } from '../service.ts';
-import { changeShape, removedShape, runShape, sourceShape } from '../view/source.ts';
+import type { Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
+import { changeShape, hookPath, removedShape, runShape, sourceShape } from '../view/source.ts';
 
 export function sourceRoutes(service: StoreService) {
   const { database, sources } = service;
@@ -26,6 +28,20 @@ export function sourceRoutes(service: StoreService) {
     'POST /sources': async ({ caller: { callerId: caller }, body }) =>
       sourceShape(database, await sources.add(await inputOf(service, caller, body))),
     'GET /sources/:name': shown,
+    'PATCH /sources/:name': async (ask) => {
+      const { schedule, ...chosen } = ask.body;
+      const options = optionsOf(chosen);
+      return sourceShape(database, await sources.update(of(ask), { schedule, options }));
+    },
+    'POST /sources/:name/webhook': async (ask) => {
+      const [hook, secret] = [service.world.uuid(), newSecret()];
+      await sources.setHook(of(ask), { hook, hook_secret: secret });
+      return { path: hookPath(hook), secret };
+    },
+    'DELETE /sources/:name/webhook': async (ask) => {
+      await sources.setHook(of(ask), { hook: null, hook_secret: null });
+      return shown(ask);
+    },
     'DELETE /sources/:name': async (ask) => {
       await sources.remove(of(ask));
       return { name: ask.params.name, removed: true };
@@ -52,6 +68,25 @@ export function sourceRoutes(service: StoreService) {
     }),
     ...runsOf(service, of),
   } satisfies Partial<StoreHandlers>;
+}
+
+/** Messages that a source has changed. An unknown address is refused as a wrong signature is. */
+export function hookRoutes({ database, sources, world }: Service) {
+  return {
+    'POST /hooks/:hook': async ({ params, body, request }) => {
+      const row = await getSourceOfHook(database, params.hook);
+      const secret = row?.hook_secret ?? newSecret();
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+      const key = signalOf({ headers: request.headers, body: bytes }, { secret, now: world.now() });
+      if (!row || key === undefined) {
+        const message =
+          'the signature does not match this address, its secret, the body and the time';
+        throw new Failure('forbidden', message);
+      }
+      await sources.changed(row, key);
+      return { accepted: true };
+    },
+  } satisfies Partial<Handlers>;
 }
 
 export interface Named {
@@ -99,10 +134,13 @@ function runsOf({ database, sources }: StoreService, of: (ask: Named) => SourceN
 async function inputOf(
   { corpora, isLocal }: StoreService,
   caller: string,
-  { corpus_name, kind = 'folder', follow_links, budget_cents, ...rest }: BodyOf<'POST /sources'>,
+  { corpus_name, kind: named, ...rest }: BodyOf<'POST /sources'>,
 ) {
-  if (kind === 'folder' && !isLocal) {
-    const message = 'a service with keys follows no folders: run `pawl watch` beside the folder';
+  const kind = named ?? kindOfLocation(rest.location);
+  if (!isLocal && usesThisMachine(kind, rest.location)) {
+    const message =
+      'a service with keys follows no folders, repositories and buckets, because it would read ' +
+      'them with its own rights: run `pawl sync` on a machine that has those rights';
     throw new Failure('forbidden', message);
   }
   const { name: corpus, access } = await corpora.target(caller, corpus_name);
@@ -110,6 +148,21 @@ async function inputOf(
     throw new Failure('forbidden', `only the owner of ${corpus} can make it follow a source`);
   }
   const { location, name, schedule, ...chosen } = rest;
-  const options = { ...chosen, followLinks: follow_links, budgetCents: budget_cents };
-  return { caller, corpus, kind, location, name, schedule, options };
+  return { caller, corpus, kind, location, name, schedule, options: optionsOf(chosen) };
+}
+
+function optionsOf(chosen: Omit<BodyOf<'PATCH /sources/:name'>, 'schedule'>) {
+  const { follow_links, budget_cents, hold_above_percent, ...rest } = chosen;
+  return {
+    ...rest,
+    followLinks: follow_links,
+    budgetCents: budget_cents,
+    holdAbovePercent: hold_above_percent,
+  };
+}
+
+/** Kinds that read files of this machine, or with its keys. */
+function usesThisMachine(kind: string, location: string): boolean {
+  if (kind === 'urls') return !/^https?:\/\//i.test(location);
+  return ['folder', 'git', 'bucket'].includes(kind);
 }

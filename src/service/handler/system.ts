@@ -1,10 +1,12 @@
-/** The workers and the current limits. */
+/** The workers, the current limits, and the last hour. */
+import { limits } from '../../kernel/limits/limits.ts';
 import { listDomainStandings, listWorkerStandings } from '../../store/crawl/domains.ts';
-import type { StoreHandlers, StoreService } from '../service.ts';
+import { readStoreBytes } from '../../store/driver/health.ts';
+import type { Handlers, Service, StoreHandlers, StoreService } from '../service.ts';
 
 const domainsMax = 50;
 
-export function systemRoutes({ database, embedder, world }: StoreService) {
+export function systemRoutes({ database, embedder, answerer, world }: StoreService) {
   const later = (at: number): string | null =>
     at > world.now() ? new Date(at).toISOString() : null;
   return {
@@ -39,7 +41,32 @@ export function systemRoutes({ database, embedder, world }: StoreService) {
             ]
           : [],
         caller: { caller_id: shownId, tier },
+        answer_model: answerer?.model ?? null,
       };
     },
   } satisfies Partial<StoreHandlers>;
+}
+
+type HistoryParts = Pick<Service, 'about' | 'database' | 'embedder' | 'metrics'>;
+
+/** Of this process only: other processes have their own. */
+export function systemHistoryRoutes({ about, database, embedder, metrics }: HistoryParts) {
+  return {
+    'GET /system/history': async () => {
+      const disk = await about.readDisk();
+      return {
+        version: about.version,
+        model: embedder.model,
+        store: { kind: database.dialect.name, bytes: await readStoreBytes(database) },
+        disk: disk && { free_bytes: disk.freeBytes, total_bytes: disk.totalBytes },
+        interval_seconds: limits.activity.intervalMs / 1000,
+        readings: metrics.activity.read().map(({ at, counts, requests, searches }) => ({
+          at: new Date(at).toISOString(),
+          ...counts,
+          request_ms: requests,
+          search_ms: searches,
+        })),
+      };
+    },
+  } satisfies Partial<Handlers>;
 }

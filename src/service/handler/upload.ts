@@ -102,7 +102,19 @@ function readField({ fieldname, value }: MultipartValue): string {
   }
   if (fieldname === 'corpus_name') checkCorpusName(value);
   if (fieldname === 'lane') checkLane(value);
+  if (numbers.includes(fieldname)) checkNumber(fieldname, value);
+  if (fieldname === 'force' && value !== 'true' && value !== 'false') {
+    throw new Failure('bad_request', `force must be true or false, not ${JSON.stringify(value)}`);
+  }
   return value;
+}
+
+const numbers: readonly string[] = ['priority', 'budget_cents', 'max_wall_seconds'];
+
+/** An empty field would count as 0, and `0x10` as 16. */
+function checkNumber(name: string, text: string): void {
+  if (/^[-+.\de]+$/i.test(text) && Number.isFinite(Number(text))) return;
+  throw new Failure('bad_request', `${name} must be a number, not ${JSON.stringify(text)}`);
 }
 
 function numberOf(fields: ReadonlyMap<string, string>, name: string): number | undefined {

@@ -9,6 +9,7 @@ import { countQueues } from '../../store/item/places.ts';
 import { countInFlight } from '../../store/job/views.ts';
 import type { PublishedEvent } from '../stream/news.ts';
 import type { HotResult } from '../view/hot-jobs.ts';
+import { Activity } from './activity.ts';
 import { addBatchGauges } from './batch.ts';
 import { addDependencyGauge, addWebhookGauge } from './dependencies.ts';
 
@@ -70,10 +71,12 @@ export class Metrics {
   readonly #hotReads = this.#counter('pawl_hot_view_reads_total', 'Job lookups in Redis', [
     'result',
   ]);
+  readonly activity: Activity;
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
     this.#options = options;
+    this.activity = new Activity(options.now);
     const registers = [this.#registry];
     const { database, queues = [] } = options;
     addDepths(registers, { database, queues });
@@ -122,6 +125,7 @@ export class Metrics {
 
   seeSearch(seconds: number): void {
     this.#embedding.observe({ operation: 'read' }, seconds);
+    this.activity.time('searches', seconds * 1000);
   }
 
   seeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
@@ -138,6 +142,8 @@ export class Metrics {
   }
 
   #count({ kind, step, worker, detail = {} }: Event): void {
+    if (kind === 'generation_flipped') this.activity.count('documents');
+    if (kind === 'item_failed') this.activity.count('failures');
     if (kind === 'item_failed') this.#itemFailures.inc({ code: String(detail.code) });
     if (kind === 'retry_scheduled' && detail.spends_retry === true) this.#retries.inc();
     if (kind === 'work_paid') {

@@ -90,9 +90,10 @@ export class Streams {
   }
 
   #handOut(published: readonly PublishedEvent[]): void {
+    const publication = new Publication(published);
     for (const client of this.#clients) {
       const { job } = client.request;
-      if (client.see(published) && job) this.#statusReader.ask(job);
+      if (client.see(publication) && job) this.#statusReader.ask(job);
     }
     for (const { event } of published) if (ownerKinds.has(event.kind)) this.#sendAwayFrom(event);
   }
@@ -146,6 +147,49 @@ export class Streams {
   }
 }
 
+/** The events of a publication that are for one request. */
+interface Portion {
+  readonly events: readonly PublishedEvent[];
+  /** Their messages. */
+  readonly bytes: Buffer;
+  /** The event that ends the job of the request; it is not among the others. */
+  readonly end: PublishedEvent | undefined;
+}
+
+/** New events. Clients with the same request get the same bytes, which are made once. */
+class Publication {
+  readonly #published: readonly PublishedEvent[];
+  readonly #portions = new Map<number | string, Portion>();
+
+  constructor(published: readonly PublishedEvent[]) {
+    this.#published = published;
+  }
+
+  for(request: StreamRequest, after: number): Portion {
+    const [first] = this.#published;
+    // Rare: some of them were read from the log.
+    if (first && first.event.seq <= after) return this.#select(request, after);
+    const key = request.job?.id ?? request.caller;
+    let portion = this.#portions.get(key);
+    if (!portion) {
+      portion = this.#select(request, after);
+      this.#portions.set(key, portion);
+    }
+    return portion;
+  }
+
+  #select({ caller, job }: StreamRequest, after: number): Portion {
+    const own = this.#published.filter(
+      ({ event, caller: owner }) =>
+        event.seq > after && (job === undefined ? owner === caller : event.jobId === job.id),
+    );
+    const endAt = job === undefined ? -1 : own.findIndex(({ isEnd }) => isEnd);
+    const events = endAt < 0 ? own : own.slice(0, endAt);
+    const bytes = Buffer.from(events.map((each) => each.text()).join(''));
+    return { events, bytes, end: own[endAt] };
+  }
+}
+
 /** After these events, some streams may no longer belong to the caller who opened them. */
 const ownerKinds: ReadonlySet<string> = new Set(['job_moved', 'caller_merged']);
 
@@ -176,24 +220,22 @@ class Client {
   }
 
   /**
-   * Sends a new event if this client is up to date; otherwise it will read it from the log. Returns
-   * true if its job may have another status now.
+   * Sends new events if this client is up to date; otherwise it will read them from the log.
+   * Returns true if its job may have another status now.
    */
-  see(published: readonly PublishedEvent[]): boolean {
+  see(publication: Publication): boolean {
     if (this.#state !== 'live') return false;
+    const { events, bytes, end } = publication.for(this.request, this.#after);
     let isChanged = false;
-    for (const each of published) {
-      if (!this.#isFor(each)) continue;
-      if (each.isEnd && this.request.job) {
-        this.#run(() => this.#finish(each));
-        return false;
-      }
-      const hasCapacity = this.#send(each);
-      isChanged = this.#statuses.see(each.event) || isChanged;
-      if (!hasCapacity) {
-        this.#fallBehind();
-        return false;
-      }
+    for (const { event } of events) isChanged = this.#statuses.see(event) || isChanged;
+    this.#after = events.at(-1)?.event.seq ?? this.#after;
+    if (events.length > 0 && !this.#write(bytes)) {
+      this.#fallBehind();
+      return false;
+    }
+    if (end) {
+      this.#run(() => this.#finish(end));
+      return false;
     }
     if (this.#ahead) this.consider(this.#ahead);
     return isChanged;
@@ -294,12 +336,6 @@ class Client {
     }
   }
 
-  #isFor({ event, caller }: PublishedEvent): boolean {
-    if (event.seq <= this.#after) return false;
-    const { job } = this.request;
-    return job === undefined ? caller === this.request.caller : event.jobId === job.id;
-  }
-
   #send(published: PublishedEvent): boolean {
     this.#after = published.event.seq;
     return this.#write(published.text());
@@ -310,7 +346,7 @@ class Client {
     return text === '' || this.#write(text);
   }
 
-  #write(text: string): boolean {
+  #write(text: string | Buffer): boolean {
     return this.#state === 'closed' || this.#response.write(text);
   }
 

@@ -1,8 +1,10 @@
 /** The view of one job, as the store has it at one moment. */
 
+import { JoinedReads } from '../../concurrency/joined-reads.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
 import { countPartlyRead } from '../../store/document/views.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { type CauseRow, listCausesOfJob } from '../../store/item/inbox.ts';
@@ -34,15 +36,18 @@ export interface ShownJobs {
 
 export interface JobViewsOptions {
   readonly database: Database;
+  readonly world: Pick<World, 'afterTurn'>;
   readonly standings: ItemCounts;
   readonly lifecycle: Lifecycle;
 }
 
 export class JobViews {
   readonly #options: JobViewsOptions;
+  readonly #reads: JoinedReads<JobView | undefined>;
 
   constructor(options: JobViewsOptions) {
     this.#options = options;
+    this.#reads = new JoinedReads(options.world, (key) => this.#load(key));
   }
 
   /** From the store alone: always current. */
@@ -50,7 +55,12 @@ export class JobViews {
     return { read: (key) => this.of(key), refresh: async () => undefined };
   }
 
-  async of(key: string): Promise<JobView | undefined> {
+  /** Many clients may poll one job at the same time. */
+  of(key: string): Promise<JobView | undefined> {
+    return this.#reads.read(key);
+  }
+
+  async #load(key: string): Promise<JobView | undefined> {
     const { database, standings, lifecycle } = this.#options;
     const at = database.now();
     const found = await getJobWithSequence(database, key);

@@ -135,6 +135,8 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
   // The cause of a pending retry is not an error of the item yet.
   const error = row.error === null || row.waits_on !== null ? null : JSON.parse(row.error);
   const attempt = attemptOf(row);
+  // Without an error, it waits for the pace of its site.
+  const isRetry = row.waits_on === place.time && row.error !== null;
   return {
     item_id: row.id,
     job_id: jobKey,
@@ -152,7 +154,7 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
     attempt,
     retry_count: Math.max(attempt - 1, 0),
     ...lastErrorOf(row.error),
-    next_retry_at: row.waits_on === place.time ? maybeTimeOf(row.due_at) : null,
+    next_retry_at: isRetry ? maybeTimeOf(row.due_at) : null,
     error,
     advice: error === null ? null : failureOf(error.code).advice,
     explanation,
@@ -228,7 +230,10 @@ export function corpusDetailShape(
   {
     shares,
     ...settings
-  }: CorpusSettings & {
+  }: Omit<CorpusSettings, 'chunking'> & {
+    readonly chunk_tokens: number;
+    readonly chunk_overlap_tokens: number;
+    readonly documents_to_chunk: number;
     readonly access: schema.CorpusDetail['access'];
     readonly shares: readonly ShareRow[];
   },
@@ -251,6 +256,8 @@ export function documentShape(
   meta: Meta,
 ): schema.Document {
   const { metadata } = row;
+  // They have fields of their own.
+  const { kept_share: _, warnings, ...told } = meta;
   return {
     document_id: row.id,
     corpus_name: row.corpus,
@@ -264,6 +271,7 @@ export function documentShape(
     warnings: [...warningsOf(meta)],
     content_hash: row.content_hash,
     metadata: typeof metadata === 'object' && metadata ? metadata : readMetadata(metadata),
+    meta: told,
     created_at: timeOf(row.created_at),
     updated_at: timeOf(row.updated_at),
   };
@@ -309,6 +317,7 @@ export function hitShape(hit: Passage, corpusName: string): schema.Hit {
     title: hit.title,
     heading: hit.heading,
     page: hit.page,
+    ordinal: hit.ordinal,
     highlights: [...hit.highlights],
     similar: hit.similar,
     metadata: hit.metadata,

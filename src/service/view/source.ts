@@ -15,7 +15,7 @@ import { maybeTimeOf, timeOf } from './serializer.ts';
 export async function sourceShape(reader: Reader, row: SyncSourceRow): Promise<schema.SyncSource> {
   const newest = { source_id: row.id, before: Number.MAX_SAFE_INTEGER, limit: 1 };
   const [run] = await listRuns(reader, newest);
-  const { followLinks, budgetCents, include, exclude, lane, priority }: SyncOptions = JSON.parse(
+  const { followLinks, budgetCents, holdAbovePercent, ...options }: SyncOptions = JSON.parse(
     row.options,
   );
   return {
@@ -23,22 +23,25 @@ export async function sourceShape(reader: Reader, row: SyncSourceRow): Promise<s
     corpus_name: row.corpus,
     kind: row.kind,
     location: row.location,
-    ...(include && { include: [...include] }),
-    ...(exclude && { exclude: [...exclude] }),
+    ...(options as Pick<schema.SyncSource, 'include' | 'exclude'>),
     ...(followLinks !== undefined && { follow_links: followLinks }),
     ...(budgetCents !== undefined && { budget_cents: budgetCents }),
-    ...(lane && { lane }),
-    ...(priority !== undefined && { priority }),
+    ...(holdAbovePercent !== undefined && { hold_above_percent: holdAbovePercent }),
     schedule: row.schedule,
     state: row.state,
     documents: await countEntries(reader, row.id),
     removed: await countRemoved(reader, row.id),
     next_run_at: maybeTimeOf(row.next_at),
+    webhook: row.hook === null ? null : hookPath(row.hook),
     synced_at: maybeTimeOf(row.synced_at),
     error: errorShape(row.error),
     last_run: run ? await runShape(reader, row.name, run) : null,
     created_at: timeOf(row.created_at),
   };
+}
+
+export function hookPath(hook: string): string {
+  return `/hooks/${hook}`;
 }
 
 export async function runShape(

@@ -5,20 +5,23 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Dirent, Stats } from 'node:fs';
+import { type Dirent, type Stats, stat as statNow } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
-import type {
-  FollowedPlace,
-  Listed,
-  ListedPage,
-  SourceKind,
+import {
+  compareKeys,
+  type FollowedPlace,
+  type Listed,
+  type ListedPage,
+  type ListFrom,
+  type SourceKind,
+  unsettled,
 } from '../../engine/sync/source-kind.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { compileGlob } from '../../pipeline/crawl/glob.ts';
 import { pathOfSource, sourceOfPath } from '../../pipeline/fetch/file-path.ts';
 import { isIgnored, linkRefusal } from '../files.ts';
+import { wantedBy } from './wanted.ts';
 
 export interface FolderOptions {
   /** The clock that file times are compared with. */
@@ -31,10 +34,16 @@ export function folderKind({ now = Date.now }: FolderOptions = {}): SourceKind {
     check: checkFolder,
     list: (place, from) => new Walk(place, { ...from, now }).pages(),
     digest: (place, key) => digestOf(pathOf(place, key)),
-    has: async (place, key) => (await statOf(pathOf(place, key)))?.isFile() ?? false,
+    has: async (place, key) =>
+      wantedBy(place)(key) && ((await statOf(pathOf(place, key)))?.isFile() ?? false),
     sourceOf: (place, key) => ({ kind: 'file', source: sourceName(place, key) }),
-    prefixOf: ({ location }) => `${location}${location.endsWith(sep) ? '' : sep}`,
+    prefixOf: startOf,
   };
+}
+
+/** How the paths of its files begin. */
+function startOf({ location }: FollowedPlace): string {
+  return `${location}${location.endsWith(sep) ? '' : sep}`;
 }
 
 async function checkFolder({ location }: FollowedPlace): Promise<string> {
@@ -61,15 +70,18 @@ async function rootOf(path: string): Promise<Stats> {
   }
 }
 
-/** Names that are not UTF-8 are escaped behind this character. */
+/** Escapes names that are not UTF-8, and those that look escaped. */
 const hexMark = '\ufffd';
+const escaped = /^\ufffd(?:[0-9a-f]{2})+$/;
 
 function keyName(name: Buffer): string {
-  return isUtf8(name) ? name.toString() : `${hexMark}${name.toString('hex')}`;
+  const text = name.toString();
+  const isPlain = isUtf8(name) && !escaped.test(text);
+  return isPlain ? text : `${hexMark}${name.toString('hex')}`;
 }
 
 function bytesOf(keyPart: string): Buffer {
-  return keyPart.startsWith(hexMark)
+  return escaped.test(keyPart)
     ? Buffer.from(keyPart.slice(hexMark.length), 'hex')
     : Buffer.from(keyPart);
 }
@@ -84,23 +96,28 @@ function pathOf(place: FollowedPlace, key: string): string | Buffer {
   return pathOfSource(sourceName(place, key));
 }
 
-interface WalkOptions {
-  readonly after: string;
-  readonly signal: AbortSignal;
+interface WalkOptions extends Pick<ListFrom, 'after' | 'signal'> {
   readonly now: () => number;
 }
 
 interface Entry {
   readonly key: string;
-  readonly order: Buffer;
-  readonly dirent: Dirent<Buffer>;
+  /** The key; with a slash at the end if it is a folder. */
+  readonly order: string;
+  readonly type: 'file' | 'folder' | 'link';
+}
+
+/** A folder that the walk is in. */
+interface OpenFolder {
+  readonly entries: readonly Entry[];
+  next: number;
 }
 
 /** One walk through a folder, in the order of the bytes of its keys. */
 class Walk {
   readonly #place: FollowedPlace;
   readonly #options: WalkOptions;
-  readonly #after: Buffer;
+  readonly #start: string;
   readonly #isWanted: (key: string) => boolean;
   #problems: Failure[] = [];
   #real = '';
@@ -108,7 +125,7 @@ class Walk {
   constructor(place: FollowedPlace, options: WalkOptions) {
     this.#place = place;
     this.#options = options;
-    this.#after = Buffer.from(options.after);
+    this.#start = startOf(place);
     this.#isWanted = wantedBy(place);
   }
 
@@ -116,27 +133,32 @@ class Walk {
     const { location } = this.#place;
     const root = await rootOf(location);
     this.#real = await realpath(location);
-    let keys: string[] = [];
-    for await (const key of this.#keys('')) {
-      keys.push(key);
-      if (keys.length < limits.sync.pageMax) continue;
+    const path: OpenFolder[] = [{ entries: await this.#entries(''), next: 0 }];
+    for (let keys = await this.#keys(path); ; keys = await this.#keys(path)) {
       yield await this.#page(keys);
-      keys = [];
+      if (keys.length < limits.sync.folderPageMax) break;
     }
-    yield await this.#page(keys);
     // The folder may have been unmounted or exchanged while it was read.
     const end = await rootOf(location);
     if (end.dev === root.dev && end.ino === root.ino) return;
     throw new Failure('source_unreadable', `the folder ${location} was exchanged during the run`);
   }
 
-  async *#keys(folder: string): AsyncGenerator<string> {
-    for (const { key, dirent } of await this.#entries(folder)) {
-      this.#options.signal.throwIfAborted();
-      if (dirent.isDirectory()) yield* this.#keys(`${key}/`);
-      else if (!this.#isWanted(key)) continue;
-      else if (dirent.isFile() || (await this.#isLinkRead(key, dirent))) yield key;
+  /** The keys of the next page. Fewer than a page: there are no more. */
+  async #keys(path: OpenFolder[]): Promise<string[]> {
+    const { signal } = this.#options;
+    const keys: string[] = [];
+    for (let folder = path.at(-1); folder && keys.length < limits.sync.folderPageMax; ) {
+      signal.throwIfAborted();
+      const entry = folder.entries[folder.next];
+      folder.next += 1;
+      if (!entry) path.pop();
+      else if (entry.type === 'folder') {
+        path.push({ entries: await this.#entries(entry.order), next: 0 });
+      } else if (this.#isWanted(entry.key) && (await this.#isRead(entry))) keys.push(entry.key);
+      folder = path.at(-1);
     }
+    return keys;
   }
 
   /** A folder sorts as its name with a slash: then a walk has the order of whole keys. */
@@ -155,22 +177,23 @@ class Walk {
     }
     const entries: Entry[] = [];
     for (const dirent of dirents) {
-      if (isIgnored(dirent.name.toString())) continue;
+      const type = typeOf(dirent);
+      if (type === undefined || isIgnored(dirent.name.toString())) continue;
       const key = `${folder}${keyName(dirent.name)}`;
-      const order = Buffer.from(dirent.isDirectory() ? `${key}/` : key);
-      if (this.#isAfter(order, dirent.isDirectory())) entries.push({ key, order, dirent });
+      const order = type === 'folder' ? `${key}/` : key;
+      if (this.#isAfter(order, type === 'folder')) entries.push({ key, order, type });
     }
-    return entries.sort((one, other) => Buffer.compare(one.order, other.order));
+    return entries.sort((one, other) => compareKeys(one.order, other.order));
   }
 
   /** Whether the key, or anything in the folder, comes after the key where the walk begins. */
-  #isAfter(order: Buffer, isFolder: boolean): boolean {
-    if (Buffer.compare(order, this.#after) > 0) return true;
-    return isFolder && this.#after.subarray(0, order.length).equals(order);
+  #isAfter(order: string, isFolder: boolean): boolean {
+    const { after } = this.#options;
+    return compareKeys(order, after) > 0 || (isFolder && after.startsWith(order));
   }
 
-  async #isLinkRead(key: string, dirent: Dirent<Buffer>): Promise<boolean> {
-    if (!dirent.isSymbolicLink()) return false;
+  async #isRead({ key, type }: Entry): Promise<boolean> {
+    if (type === 'file') return true;
     const { followLinks = false } = this.#place.options;
     const source = sourceName(this.#place, key);
     return (await linkRefusal(source, this.#real, { followLinks })) === undefined;
@@ -191,7 +214,8 @@ class Walk {
 
   async #listed(key: string): Promise<Listed | undefined> {
     try {
-      const found = await statOf(pathOf(this.#place, key));
+      const isPlain = !key.includes(hexMark);
+      const found = await statOf(isPlain ? `${this.#start}${key}` : pathOf(this.#place, key));
       if (!found?.isFile()) return undefined;
       return { key, size: found.size, stamp: stampOf(found, this.#options.now()) };
     } catch (error) {
@@ -203,24 +227,38 @@ class Walk {
   }
 }
 
+/** Undefined: nothing that can be read. */
+function typeOf(dirent: Dirent<Buffer>): Entry['type'] | undefined {
+  if (dirent.isFile()) return 'file';
+  if (dirent.isDirectory()) return 'folder';
+  return dirent.isSymbolicLink() ? 'link' : undefined;
+}
+
 /**
  * A file that was written just now may be written again within the same tick of its file system,
- * so its times prove nothing yet: the empty stamp equals no other.
+ * so its times prove nothing yet.
  */
 function stampOf({ size, mtimeMs, ctimeMs }: Stats, now: number): string {
   const isSettled = Math.max(mtimeMs, ctimeMs) < now - limits.sync.settleMs;
-  return isSettled ? `${size} ${mtimeMs} ${ctimeMs}` : '';
+  return `${isSettled ? '' : unsettled}${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** Undefined: there is no such file. */
-async function statOf(path: string | Buffer): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined;
-    throw error;
-  }
+/**
+ * Undefined: there is no such file. Called for each file of a run: with a callback, it takes less
+ * memory than with a promise of Node.
+ */
+function statOf(path: string | Buffer): Promise<Stats | undefined> {
+  return new Promise((done, fail) => {
+    statNow(path, (error, found) => {
+      if (!error) done(found);
+      else if (isAbsence(error)) done(undefined);
+      else fail(error);
+    });
+  });
+}
+
+function isAbsence({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP';
 }
 
 async function digestOf(path: string | Buffer): Promise<string | undefined> {
@@ -237,13 +275,4 @@ async function digestOf(path: string | Buffer): Promise<string | undefined> {
     // It is submitted, and its item fails with the reason.
     return undefined;
   }
-}
-
-export function wantedBy({ options }: FollowedPlace): (key: string) => boolean {
-  const include = (options.include ?? []).map(compileGlob);
-  const exclude = (options.exclude ?? []).map(compileGlob);
-  if (include.length + exclude.length === 0) return () => true;
-  return (key) =>
-    (include.length === 0 || include.some((matches) => matches(key))) &&
-    !exclude.some((matches) => matches(key));
 }

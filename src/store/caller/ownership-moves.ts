@@ -4,7 +4,8 @@
  * items and spending follow in bounded transactions. An interrupted move continues, and a finished
  * one is checked again for rows that a process with a stale cache has written.
  */
-import { type CorpusPlace, placeOf, renamedFor } from '../../kernel/name/corpus-name.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { type CorpusPlace, nameFor, placeOf, renamedFor } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { setOwner } from '../corpus/access.ts';
 import { appendEvents } from '../delivery/events.ts';
@@ -211,6 +212,49 @@ export async function moveLateItems(
   const rows = await transaction.run(lateItems, { from, to, since, limit });
   await transaction.each(moveItem, rows, { to });
   return rows.length;
+}
+
+const sourcesOf = sql<SourcePart>`
+  SELECT id, name, place_caller, place_corpus FROM sync_sources WHERE caller = :from
+    AND place_caller = COALESCE(:namespace, place_caller)
+    AND place_corpus = COALESCE(:corpus, place_corpus)
+  ORDER BY id LIMIT :limit`;
+const takenNames = sql<{ name: string }>`SELECT name FROM sync_sources WHERE caller = :to`;
+const moveSource = sql`
+  UPDATE sync_sources SET caller = :to, name = :name, corpus = :corpus WHERE id = :id`;
+
+interface SourcePart {
+  readonly id: number;
+  readonly name: string;
+  readonly place_caller: string;
+  readonly place_corpus: string;
+}
+
+/** Moves sources along with their corpora. A name that is taken gets a number. */
+export async function moveSomeSources(
+  transaction: Transaction,
+  { from_caller: from, to_caller: to, namespace, corpus }: Part,
+  limit: number,
+): Promise<number> {
+  const rows = await transaction.run(sourcesOf, { from, namespace, corpus, limit });
+  if (rows.length === 0) return 0;
+  const taken = new Set((await transaction.run(takenNames, { to })).map(({ name }) => name));
+  for (const { id, name: before, place_caller, place_corpus } of rows) {
+    const name = freeName(before, taken);
+    taken.add(name);
+    const renamed = nameFor(to, { caller: place_caller, corpus: place_corpus });
+    await transaction.run(moveSource, { id, to, name, corpus: renamed });
+  }
+  return rows.length;
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const { nameCharactersMax } = limits.sync;
+  for (let n = 1, free = name; ; n += 1) {
+    if (!taken.has(free)) return free;
+    const end = `-${n + 1}`;
+    free = `${name.slice(0, nameCharactersMax - end.length)}${end}`;
+  }
 }
 
 const amounts = [

@@ -1,6 +1,7 @@
 /**
- * Settings of a whole corpus: the model that is searched, the next model, and the budget. A corpus
- * keeps the model it started with until it is re-embedded, regardless of the configured one.
+ * Settings of a whole corpus: the model that is searched, the next model, the budget, and how texts
+ * are split into chunks. A corpus keeps the model it started with until it is re-embedded,
+ * regardless of the configured one.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { first, hits, write } from '../driver/query.ts';
@@ -12,6 +13,8 @@ export interface CorpusSettings {
   /** Set while the corpus is being re-embedded. */
   readonly next_model: string | null;
   readonly budget_cents: number | null;
+  /** See `kernel/text/chunking.ts`. */
+  readonly chunking: string | null;
 }
 
 export interface CorpusKey {
@@ -19,12 +22,17 @@ export interface CorpusKey {
   readonly corpus: string;
 }
 
-const none: CorpusSettings = { model: null, next_model: null, budget_cents: null };
+const none: CorpusSettings = {
+  model: null,
+  next_model: null,
+  budget_cents: null,
+  chunking: null,
+};
 const ofCorpus = 'FROM corpus_settings WHERE caller = :caller AND corpus = :corpus';
 
 function settingsWith<At extends Reader>(lock: string) {
   const get = first<CorpusKey, CorpusSettings, At>`
-    SELECT model, next_model, budget_cents ${ofCorpus} ${lock}`;
+    SELECT model, next_model, budget_cents, chunking ${ofCorpus} ${lock}`;
   return async (reader: At, key: CorpusKey): Promise<CorpusSettings> =>
     (await get(reader, key)) ?? none;
 }
@@ -53,6 +61,14 @@ export const setCorpusBudget = write<CorpusKey & { readonly budgetCents: number 
   INSERT INTO corpus_settings (caller, corpus, budget_cents)
   VALUES (:caller, :corpus, :budgetCents)
   ON CONFLICT (caller, corpus) DO UPDATE SET budget_cents = excluded.budget_cents`;
+
+/** Creates the row, so that it can be locked. */
+export const addCorpusSettings = write<CorpusKey>`
+  INSERT INTO corpus_settings (caller, corpus) VALUES (:caller, :corpus)
+  ON CONFLICT (caller, corpus) DO NOTHING`;
+
+export const setChunking = write<CorpusKey & { readonly chunking: string | null }>`
+  UPDATE corpus_settings SET chunking = :chunking WHERE caller = :caller AND corpus = :corpus`;
 
 /**
  * From now on every new current generation also has a vector of this model; null ends that. If the

@@ -2,6 +2,7 @@
 import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { unpack } from '../driver/packing.ts';
 import { first, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
@@ -12,19 +13,32 @@ export interface FetchRow {
   readonly bytes: number;
   /** The encoding of the bytes if it is certain; null for binary content or an unknown encoding. */
   readonly charset: string | null;
-  /** The bytes themselves if they are few; null if they are in a blob. */
+  /** The bytes themselves if they are few; null if they are packed or in a blob. */
   readonly body: Uint8Array | null;
+  readonly packed: Uint8Array | null;
 }
 
 export const writeFetch = write<FetchRow>`
-  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body)
-  VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset, :body)
+  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body, packed)
+  VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset, :body, :packed)
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
     media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset,
-    body = excluded.body`;
+    body = excluded.body, packed = excluded.packed`;
 
 export const getFetch = first<number, FetchRow>`
   SELECT * FROM fetches WHERE generation_id = :generation_id`;
+
+/** Undefined: they are in a blob. */
+export function bytesInRow({ body, packed }: FetchRow): Uint8Array | undefined {
+  return packed ? unpack(packed) : (body ?? undefined);
+}
+
+/** The bytes of one generation are those of another one, too. */
+export const copyFetch = write<{ readonly from: number; readonly to: number }>`
+  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body, packed)
+  SELECT CAST(:to AS {int}), blob_key, media_type, bytes, charset, body, packed
+  FROM fetches WHERE generation_id = :from
+  ON CONFLICT (generation_id) DO NOTHING`;
 
 /** A failed or canceled item may be retried, and then needs its source. */
 const sweepOf = (
@@ -76,6 +90,10 @@ const uses = [
   sql<{ key: string }>`
     SELECT DISTINCT inputs.body AS key FROM inputs JOIN items ON items.id = inputs.item_id
     WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> '${place.done}'`,
+  // Content that a listing has read, until its run submits it.
+  sql<{ key: string }>`
+    SELECT DISTINCT digest AS key FROM sync_changes
+    WHERE is_stored = 1 AND is_applied = 0 AND digest {amongKeys}`,
   // Outputs of batch tasks: whole, and by line until each item has used its own.
   sql<{ key: string }>`
     SELECT DISTINCT output_key AS key FROM batch_tasks WHERE output_key {amongKeys}`,

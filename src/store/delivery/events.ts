@@ -78,6 +78,12 @@ const listAfter = sql<EventRow>`
   SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :limit`;
 const listOfJobAfter = sql<EventRow>`
   SELECT * FROM events WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
+const listOfJobBefore = sql<EventRow>`
+  SELECT * FROM events WHERE job_id = :job_id AND seq < :before ORDER BY seq DESC LIMIT :limit`;
+const listOfItemAfter = sql<EventRow>`
+  SELECT * FROM events WHERE item_id = :item_id AND seq > :after ORDER BY seq LIMIT :limit`;
+const newestOfItem = sql<{ value: number | null }>`
+  SELECT MAX(seq) AS value FROM events WHERE item_id = :item_id`;
 const newestOfJob = sql<{ value: number | null }>`
   SELECT MAX(seq) AS value FROM events WHERE job_id = :job_id`;
 /** Uses the index of each job: most of the log belongs to other callers. */
@@ -97,20 +103,39 @@ export async function listEvents(
   return rows.map(toEvent);
 }
 
+/** The newest events of a job first, from a number downwards. */
+export async function listEventsBefore(
+  reader: Reader,
+  { jobId, before, limit }: { jobId: number; before: number; limit: number },
+): Promise<Event[]> {
+  return (await reader.run(listOfJobBefore, { job_id: jobId, before, limit })).map(toEvent);
+}
+
+export async function listEventsOfItem(
+  reader: Reader,
+  { itemId, after, limit }: { itemId: number; after: number; limit: number },
+): Promise<Event[]> {
+  return (await reader.run(listOfItemAfter, { item_id: itemId, after, limit })).map(toEvent);
+}
+
 export async function newestSequence(reader: Reader): Promise<number> {
   return (await reader.run(newest))[0]?.value ?? 0;
 }
 
-/** The newest event of a job or of a caller: logs of other callers are private. */
-export async function newestOwn(
-  reader: Reader,
-  of: { readonly jobId: number } | { readonly caller: string },
-): Promise<number> {
-  const rows =
-    'jobId' in of
-      ? await reader.run(newestOfJob, { job_id: of.jobId })
-      : await reader.run(newestOfCaller, { caller: of.caller });
-  return rows[0]?.value ?? 0;
+export type EventsOf =
+  | { readonly jobId: number }
+  | { readonly itemId: number }
+  | { readonly caller: string };
+
+/** The newest event of a job, an item or a caller: logs of other callers are private. */
+export async function newestOwn(reader: Reader, of: EventsOf): Promise<number> {
+  return (await newestRows(reader, of))[0]?.value ?? 0;
+}
+
+function newestRows(reader: Reader, of: EventsOf): Promise<{ value: number | null }[]> {
+  if ('jobId' in of) return reader.run(newestOfJob, { job_id: of.jobId });
+  if ('itemId' in of) return reader.run(newestOfItem, { item_id: of.itemId });
+  return reader.run(newestOfCaller, { caller: of.caller });
 }
 
 function toEvent(row: EventRow): Event {

@@ -134,20 +134,18 @@ export interface FacetRow {
   readonly source: string;
   readonly language: string | null;
   readonly updated_at: number;
+  readonly metadata: string | null;
   /** Null for a text that was not fetched. */
   readonly media_type: string | null;
 }
 
 const facetRows = sql<FacetRow>`
   SELECT documents.id, documents.generation_id, documents.source, documents.language,
-    documents.updated_at, fetches.media_type
+    documents.updated_at, documents.metadata, fetches.media_type
   FROM documents LEFT JOIN fetches ON fetches.generation_id = documents.generation_id
-  WHERE documents.generation_id {amongIds}`;
+  WHERE documents.id {amongKeys}`;
 
-/** What the facets of a search count. */
-export function listFacetRows(
-  reader: Reader,
-  generationIds: readonly number[],
-): Promise<FacetRow[]> {
-  return reader.run(facetRows, { ids: JSON.stringify(generationIds) });
+/** What the facets of a search count, for documents by their ids: there is no other index. */
+export function listFacetRows(reader: Reader, ids: readonly string[]): Promise<FacetRow[]> {
+  return reader.run(facetRows, { keys: JSON.stringify(ids) });
 }

@@ -6,10 +6,12 @@
  */
 import { hash } from 'node:crypto';
 import { Failure } from '../../kernel/failure/failure.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { type Metadata, readMetadata } from '../../kernel/metadata/metadata.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { type PackedText, packText, unpackText } from '../driver/packing.ts';
 import { first, hits, write } from '../driver/query.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { removeMetadata, writeMetadata } from './metadata.ts';
@@ -34,6 +36,8 @@ export interface DocumentRow {
   readonly kept_share: number | null;
   /** JSON of `Metadata`; null if there is none. */
   readonly metadata: string | null;
+  /** What the current generation is split by; see `kernel/text/chunking.ts`. */
+  readonly chunking: string | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
@@ -146,50 +150,67 @@ export interface TextRow
   readonly meta: string;
   /** Metadata that the text states of itself, as JSON. */
   readonly metadata?: string | null | undefined;
+  /** What it is split by; see `kernel/text/chunking.ts`. */
+  readonly chunking?: string | null | undefined;
+  /** The generation that it was copied from, to be split again. */
+  readonly copied_from?: number | null | undefined;
 }
 
 const putText = sql`
-  INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, meta,
-    metadata, created_at)
-  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta,
-    :metadata, :now)
+  INSERT INTO texts (generation_id, document_id, title, language, body, packed, content_hash,
+    meta, metadata, chunking, copied_from, created_at)
+  VALUES (:generation_id, :document_id, :title, :language, :body, :packed, :content_hash,
+    :meta, :metadata, :chunking, :copied_from, :now)
   ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
-    body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta,
-    metadata = excluded.metadata`;
+    body = excluded.body, packed = excluded.packed, content_hash = excluded.content_hash,
+    meta = excluded.meta, metadata = excluded.metadata, chunking = excluded.chunking,
+    copied_from = excluded.copied_from`;
 
 export async function writeText(
   transaction: Transaction,
   text: TextRow,
   now: number,
 ): Promise<void> {
-  await transaction.run(putText, { ...text, metadata: text.metadata ?? null, now });
+  const { body, metadata = null, chunking = null, copied_from = null } = text;
+  const packed = packText(body);
+  await transaction.run(putText, { ...text, ...packed, metadata, chunking, copied_from, now });
 }
 
-export const getText = first<number, TextRow>`
+const textOf = first<number, TextRow & PackedText>`
   SELECT * FROM texts WHERE generation_id = :generation_id`;
+
+export async function getText(reader: Reader, generationId: number): Promise<TextRow | undefined> {
+  const row = await textOf(reader, generationId);
+  if (!row) return undefined;
+  const { packed, ...text } = row;
+  return { ...text, body: unpackText(row) };
+}
 
 /** The generation of a newer submission is never replaced by a slower, older one. */
 const flipRow = sql<{ generation: number; metadata: string | null }>`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
-    as_of, content_hash, chunk_count, text_bytes, kept_share, created_at, updated_at)
+    as_of, content_hash, chunk_count, text_bytes, kept_share, chunking, created_at, updated_at)
   VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
-    :generation_id, :content_hash, :chunk_count, :text_bytes, :kept_share, :now, :now)
+    :generation_id, :content_hash, :chunk_count, :text_bytes, :kept_share, :chunking, :now, :now)
   ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
     generation = documents.generation + 1, generation_id = excluded.generation_id,
     as_of = excluded.as_of, content_hash = excluded.content_hash,
     chunk_count = excluded.chunk_count, text_bytes = excluded.text_bytes,
-    kept_share = excluded.kept_share, updated_at = excluded.updated_at
+    kept_share = excluded.kept_share, chunking = excluded.chunking,
+    updated_at = excluded.updated_at
   WHERE excluded.as_of > documents.as_of
   RETURNING generation, metadata`;
 
 type FlippedColumns = Omit<
   DocumentRow,
-  'generation' | 'as_of' | 'metadata' | 'created_at' | 'updated_at'
+  'generation' | 'as_of' | 'metadata' | 'chunking' | 'created_at' | 'updated_at'
 >;
 export interface Flip extends FlippedColumns {
   readonly kept_share: number;
   /** The metadata of the new generation; none if absent. */
   readonly metadata?: string | null | undefined;
+  /** The default if absent. */
+  readonly chunking?: string | null | undefined;
 }
 
 const newerThan = sql<{ id: string }>`
@@ -201,6 +222,53 @@ export async function isSuperseded(reader: Reader, id: string, itemId: number): 
   return (await reader.run(newerThan, { id, item_id: itemId })).length > 0;
 }
 
+/** A submission with a newer text that is in progress, or failed and may be retried. */
+const newerText = `SELECT 1 FROM items WHERE items.document_id = documents.id
+  AND items.id > documents.as_of AND items.id < :item_id
+  AND items.source_kind NOT IN ('reembed', 'rechunk') AND items.step NOT IN (
+    '${place.done}', '${place.canceled}')`;
+const awaitsText = sql<{ id: string }>`
+  SELECT id FROM documents WHERE id = :id AND EXISTS (${newerText})`;
+
+/** Whether a submission before this item may still replace the text of the document. */
+export async function awaitsNewerText(
+  reader: Reader,
+  { documentId: id, id: item_id }: { readonly documentId: string; readonly id: number },
+): Promise<boolean> {
+  return (await reader.run(awaitsText, { id, item_id })).length > 0;
+}
+
+const replaceChunks = sql<{ generation: number }>`
+  UPDATE documents SET generation = generation + 1, generation_id = :item_id,
+    as_of = {greatest}(as_of, :item_id), chunk_count = :chunk_count, chunking = :chunking
+  WHERE id = :id AND generation_id = :copied_from AND NOT EXISTS (${newerText})
+  RETURNING generation`;
+
+const keepValidators = sql`
+  UPDATE validators SET as_of = :item_id WHERE document_id = :id AND as_of = :as_of
+    AND as_of < :item_id`;
+
+/**
+ * Makes a generation current that has the text of the current one in other chunks. Undefined: that
+ * text was replaced, or a submission that is still running may replace it. Otherwise that
+ * submission would find a newer generation, and its text would be lost.
+ */
+export async function flipChunks(
+  transaction: Transaction,
+  row: Pick<Flip, 'id' | 'generation_id' | 'chunk_count' | 'chunking'> & {
+    readonly copied_from: number;
+  },
+): Promise<number | undefined> {
+  const { id, generation_id: item_id, chunk_count, chunking = null, copied_from } = row;
+  const before = await getDocument(transaction, id);
+  const values = { id, item_id, chunk_count, chunking, copied_from };
+  const [replaced] = await transaction.run(replaceChunks, values);
+  if (!before || !replaced) return undefined;
+  // What a site said of the content holds for it in other chunks, too.
+  await transaction.run(keepValidators, { id, item_id, as_of: before.as_of });
+  return replaced.generation;
+}
+
 /** Makes the generation current. Undefined: a newer one is current, or the document was deleted. */
 export async function flip(
   transaction: Transaction,
@@ -208,8 +276,8 @@ export async function flip(
   now: number,
 ): Promise<number | undefined> {
   if (await isSuperseded(transaction, row.id, row.generation_id)) return undefined;
-  const { metadata = null, ...columns } = row;
-  const [flipped] = await transaction.run(flipRow, { ...columns, now });
+  const { metadata = null, chunking = null, ...columns } = row;
+  const [flipped] = await transaction.run(flipRow, { ...columns, chunking, now });
   // The statement does not touch the metadata: it returns that of the generation before.
   if (flipped && flipped.metadata !== metadata) {
     await writeMetadata(transaction, { ...columns, metadata });
@@ -222,10 +290,14 @@ const measureRow = sql<{ generation_id: number }>`
   WHERE id = :id AND content_hash = :content_hash AND as_of = :as_of RETURNING generation_id`;
 const measureText = sql`UPDATE texts SET meta = :meta WHERE generation_id = :generation_id`;
 
-/** A submission found its content to be the current one. False: it no longer is. */
-export const confirm = hits<{ id: string; content_hash: string; as_of: number }, Transaction>`
+/** A submission found its content to be the current one. Undefined: it no longer is. */
+export const confirm = first<
+  { id: string; content_hash: string; as_of: number },
+  Pick<DocumentRow, 'chunking'>,
+  Transaction
+>`
   UPDATE documents SET as_of = {greatest}(as_of, :as_of)
-  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
+  WHERE id = :id AND content_hash = :content_hash RETURNING chunking`;
 
 /**
  * The confirming submission kept the same text, but another share of its source. Changes nothing if

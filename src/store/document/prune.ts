@@ -24,8 +24,10 @@ export async function pruneReplaced(
   documentId: string,
   own?: number,
 ): Promise<void> {
-  const current = await lockDocument(transaction, documentId);
-  const stale = await staleGenerations(transaction, documentId);
+  const [current, stale] = await Promise.all([
+    lockDocument(transaction, documentId),
+    staleGenerations(transaction, documentId),
+  ]);
   if (own !== undefined && own !== current && !stale.includes(own)) stale.push(own);
   for (const generation of stale) await pruneGeneration(transaction, generation);
   await deleteTexts(transaction, stale);

@@ -16,6 +16,25 @@ export const listChunks = all<{ generation_id: number; after: number; limit: num
 export const getChunk = first<{ generation_id: number; key: string }, ChunkRow>`
   SELECT * FROM chunks WHERE generation_id = :generation_id AND key = :key LIMIT 1`;
 
+export interface SectionRow {
+  readonly heading: string;
+  readonly ordinal: number;
+  readonly chunks: number;
+  readonly key: string;
+  readonly page: number | null;
+}
+
+/** The headings of a generation in order, each with its first chunk. */
+export const listSections = all<
+  { generation_id: number; after: number; limit: number },
+  SectionRow
+>`
+  SELECT sections.heading, sections.ordinal, sections.chunks, chunks.key, chunks.page
+  FROM (SELECT heading, MIN(ordinal) AS ordinal, COUNT(*) AS chunks FROM chunks
+    WHERE generation_id = :generation_id GROUP BY heading) AS sections
+  JOIN chunks ON chunks.generation_id = :generation_id AND chunks.ordinal = sections.ordinal
+  WHERE sections.ordinal > :after ORDER BY sections.ordinal LIMIT :limit`;
+
 /** The newest submission of a document. */
 export const getNewestItem = first<string, ItemRow>`
   SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;

@@ -20,6 +20,11 @@ export interface Reader {
 export interface Transaction extends Reader {
   readonly dialect: Dialect;
   /**
+   * Resolves when every statement so far has run. One that returns no rows may resolve before that:
+   * its failure is then reported by a later statement, by this, or by the commit.
+   */
+  sent(): Promise<void>;
+  /**
    * Runs the statement for every row and returns all results. Order is not guaranteed. `same` holds
    * parameters shared by all rows.
    */
@@ -52,6 +57,13 @@ export interface Transaction extends Reader {
 
 export interface Database extends Reader {
   readonly dialect: Dialect;
+  /**
+   * The same database, with reads that may see a commit before it is on disk. Many reads of one
+   * request then wait for the disk once: show nothing of them before `flushed` has resolved.
+   */
+  readonly early: Database;
+  /** Resolves when every commit that a read has seen is on disk. Rejects if the disk refuses. */
+  flushed(): Promise<void>;
   /** The number of concurrent commits that improve throughput. */
   readonly commitsMax: number;
   /**

@@ -40,6 +40,12 @@ import { serviceQueue } from '../migration/0030-0039/0035-service-queue.ts';
 import { wordAnalysis } from '../migration/0030-0039/0039-word-analysis.ts';
 import { metadata } from '../migration/0040-0049/0041-metadata.ts';
 import { syncSources } from '../migration/0040-0049/0043-sync-sources.ts';
+import { chunking } from '../migration/0040-0049/0048-chunking.ts';
+import { eventsOfAnItem } from '../migration/0040-0049/0049-events-of-an-item.ts';
+import { syncContents } from '../migration/0050-0059/0053-sync-contents.ts';
+import { packing } from '../migration/0050-0059/0054-packing.ts';
+import { sourceSignals } from '../migration/0050-0059/0057-source-signals.ts';
+import { roomForMoves } from '../migration/0050-0059/0058-room-for-moves.ts';
 import type { Database, Transaction } from './database.ts';
 import { refreshChecks, type StateCheck, stateChecks } from './state-check.ts';
 import { sql } from './statement.ts';
@@ -87,6 +93,12 @@ export const migrations: readonly Migration[] = [
   wordAnalysis,
   metadata,
   syncSources,
+  chunking,
+  eventsOfAnItem,
+  syncContents,
+  packing,
+  sourceSignals,
+  roomForMoves,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

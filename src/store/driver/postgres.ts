@@ -3,7 +3,7 @@
  * clock, which is measured against this machine's monotonic one, so that a jump of the local clock
  * moves nothing.
  */
-import type { Client, Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Database, Transaction } from './database.ts';
@@ -21,6 +21,7 @@ import {
   type RowOf,
   type RowsStatement,
   type Statement,
+  type Value,
 } from './statement.ts';
 
 export interface PostgresOptions {
@@ -91,6 +92,8 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 class Postgres implements Database {
   readonly dialect = postgresDialect;
   readonly commitsMax = limits.store.commitsMax;
+  /** Postgres shows a commit only after it is on disk. */
+  readonly early = this;
   readonly #pool: Pool;
   readonly #compiled = new Names();
   #offsetMs = 0;
@@ -112,8 +115,13 @@ class Postgres implements Database {
   }
 
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
-    return new Session(this.#pool, this.#compiled).run(statement, parameters);
+    const session = new Session(this.#pool, this.#compiled);
+    const rows = await session.run(statement, parameters);
+    await session.sent();
+    return rows;
   }
+
+  async flushed(): Promise<void> {}
 
   async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -137,12 +145,14 @@ class Postgres implements Database {
     const session = new Session(client, this.#compiled);
     let broken: Error | undefined;
     try {
+      sendTogether(client);
       const began = client.query('BEGIN');
       // Pipelined: the work's own first statement reports what is wrong with the connection.
       began.catch(() => undefined);
       const result = await work(session);
       for (const last of session.deferred.take()) await session.run(...last);
-      await Promise.all([...session.later, heard(client.query('COMMIT'))]);
+      sendTogether(client);
+      await Promise.all([session.sent(), heard(client.query('COMMIT'))]);
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch((rollback: Error) => {
@@ -184,40 +194,58 @@ interface Named extends Compiled {
 
 class Names {
   readonly #known = new Map<Statement<unknown>, Named>();
+  readonly #changing = new Map<Statement<unknown>, Named>();
 
   of(statement: Statement<unknown> | RowsStatement<unknown, Columns>): Named {
     let known = this.#known.get(statement);
     if (!known) {
-      const compiled =
+      known = this.#named(
         'columns' in statement
           ? compileRows(statement, postgresDialect)
-          : compile(statement, postgresDialect);
-      known = { ...compiled, name: `pawl_${this.#known.size}` };
+          : compile(statement, postgresDialect),
+      );
       this.#known.set(statement, known);
     }
     return known;
+  }
+
+  /** The statement with the ids that it returns in one row, which costs less than one for each. */
+  changing(statement: RowsStatement<{ id: number }, Columns>): Named {
+    let known = this.#changing.get(statement);
+    if (!known) {
+      const compiled = compileRows(statement, postgresDialect);
+      const text = `WITH changed AS (${compiled.text})
+        SELECT array_agg(id)::text AS ids FROM changed`;
+      known = this.#named({ ...compiled, text });
+      this.#changing.set(statement, known);
+    }
+    return known;
+  }
+
+  #named(compiled: Compiled): Named {
+    return { ...compiled, name: `pawl_${this.#known.size + this.#changing.size}` };
   }
 }
 
 class Session implements Transaction {
   readonly dialect = postgresDialect;
-  readonly #client: Pool | PoolClient | Client;
+  readonly #client: Pool | PoolClient;
   readonly #names: Names;
 
-  constructor(client: Pool | PoolClient | Client, names: Names) {
+  constructor(client: Pool | PoolClient, names: Names) {
     this.#client = client;
     this.#names = names;
   }
 
   /** Statements that were sent and not waited for: the commit is not one unless they went well. */
-  readonly later: Promise<unknown>[] = [];
+  #later: Promise<unknown>[] = [];
   readonly deferred = new DeferredStatements();
 
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const compiled = this.#names.of(statement);
-    const { text, name } = compiled;
+    const { text, name, returnsRows } = compiled;
     const values = parametersOf(compiled, parameters);
-    return this.#query({ text, name, values });
+    return this.#query({ text, name, values }, returnsRows);
   }
 
   async each<Row, Column extends Columns>(
@@ -226,15 +254,10 @@ class Session implements Transaction {
     same: Parameters = {},
   ): Promise<Row[]> {
     if (rows.length === 0) return [];
-    const { text, name, names } = this.#names.of(statement);
-    const values = names.map((key) => {
-      const type = statement.columns[key];
-      if (type !== undefined) return arrayLiteral(rows, key, type);
-      const value = same[key];
-      if (value === undefined) throw missing(key, text);
-      return value;
-    });
-    return this.#query({ text, name, values });
+    const named = this.#names.of(statement);
+    const { text, name, returnsRows } = named;
+    const values = rowsValues(named, { columns: statement.columns, rows, same });
+    return this.#query({ text, name, values }, returnsRows);
   }
 
   async eachLater<Column extends Columns>(
@@ -242,9 +265,17 @@ class Session implements Transaction {
     rows: readonly RowOf<Column>[],
     same?: Parameters,
   ): Promise<void> {
-    const sent = this.each(statement, rows, same);
+    this.#defer(this.each(statement, rows, same));
+  }
+
+  async sent(): Promise<void> {
+    await Promise.all(this.#later);
+    this.#later = [];
+  }
+
+  #defer(sent: Promise<unknown>): void {
     sent.catch(() => undefined);
-    this.later.push(sent);
+    this.#later.push(sent);
   }
 
   /**
@@ -253,7 +284,7 @@ class Session implements Transaction {
    */
   async firstError(error: unknown): Promise<unknown> {
     if ((error as { code?: string }).code !== transactionAborted) return error;
-    const ends = await Promise.allSettled(this.later);
+    const ends = await Promise.allSettled(this.#later);
     return ends.find((end) => end.status === 'rejected')?.reason ?? error;
   }
 
@@ -261,33 +292,94 @@ class Session implements Transaction {
     this.deferred.add(statement, id);
   }
 
-  async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {
-    return (await heard(this.#client.query(query))).rows as Row[];
+  /** What returns no rows is not waited for: that saves a round trip. */
+  async #query<Row>(query: Query, returnsRows: boolean): Promise<Row[]> {
+    sendTogether(this.#client);
+    const answer = heard(this.#client.query(query));
+    if (!returnsRows) {
+      this.#defer(answer);
+      return [];
+    }
+    try {
+      return (await answer).rows as Row[];
+    } catch (error) {
+      throw await this.firstError(error);
+    }
   }
 
   async hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
     rows: readonly RowOf<Column>[],
-    same?: Parameters,
+    same: Parameters = {},
   ): Promise<boolean[]> {
-    const changed = new Set((await this.each(statement, rows, same)).map(({ id }) => id));
+    if (rows.length === 0) return [];
+    const named = this.#names.changing(statement);
+    const { text, name } = named;
+    const values = rowsValues(named, { columns: statement.columns, rows, same });
+    const [found] = await this.#query<{ ids: string | null }>({ text, name, values }, true);
+    const changed = new Set<Value>(JSON.parse(`[${found?.ids?.slice(1, -1) ?? ''}]`));
     return rows.map((row) => changed.has(row.id as number));
   }
 }
 
 /**
+ * What is sent on a connection in one turn is one write to its socket: the driver alone makes one
+ * or more for each statement, and each is a system call here and may wake the server.
+ */
+function sendTogether(client: Pool | PoolClient): void {
+  if (!('connection' in client)) return;
+  const { stream } = client.connection;
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
+interface Query {
+  readonly text: string;
+  readonly name: string;
+  readonly values: unknown[];
+}
+
+interface GivenRows {
+  readonly columns: Columns;
+  readonly rows: readonly RowOf<Columns>[];
+  readonly same: Parameters;
+}
+
+/** The parameters of a statement over many rows, in its order. */
+function rowsValues({ names, text }: Compiled, { columns, rows, same }: GivenRows): Value[] {
+  return names.map((key) => {
+    const type = columns[key];
+    if (type !== undefined) return arrayLiteral(rows, key, type);
+    const value = same[key];
+    if (value === undefined) throw missing(key, text);
+    return value;
+  });
+}
+
+/**
  * A column of many rows as Postgres reads an array. The driver would do it too, but quotes and
- * escapes every number.
+ * escapes every number. Neighbors often have the same value: it is converted once.
  */
 function arrayLiteral(rows: readonly RowOf<Columns>[], key: string, type: ColumnType): string {
   const isNumber = type === 'int' || type === 'real';
-  const elements = rows.map((row) => {
+  const elements: string[] = [];
+  let previous: Value | undefined;
+  let element = '';
+  for (const row of rows) {
     const value = row[key];
     if (value === undefined) throw missing(key, 'a statement over many rows');
-    if (value === null) return 'NULL';
-    if (isNumber) return String(value);
-    if (typeof value === 'object') return `"\\\\x${Buffer.from(value).toString('hex')}"`;
-    return `"${String(value).replace(/["\\]/g, '\\$&')}"`;
-  });
+    if (value !== previous) element = isNumber ? String(value ?? 'NULL') : quoted(value);
+    previous = value;
+    elements.push(element);
+  }
   return `{${elements.join(',')}}`;
+}
+
+function quoted(value: Value): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'object') return `"\\\\x${Buffer.from(value).toString('hex')}"`;
+  const text = String(value);
+  if (!text.includes('"') && !text.includes('\\')) return `"${text}"`;
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

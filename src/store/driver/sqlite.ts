@@ -8,16 +8,17 @@
  * log is flushed right after, off the event loop, and neither writers nor readers see a commit
  * before it is on disk (docs/decisions/0056).
  */
-import { mkdirSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { nextTurn, type World } from '../../kernel/world.ts';
 import type { Database, Transaction } from './database.ts';
 import { DeferredStatements } from './deferred-statements.ts';
 import { sqliteDialect } from './dialect.ts';
+import { EarlyReads } from './early-reads.ts';
+import { Log, makeFolder, StoreFile } from './sqlite-files.ts';
+import { type Runnable, takesOnlyNames, withNames } from './sqlite-parameters.ts';
 import {
   type Columns,
   type Compiled,
@@ -50,6 +51,7 @@ export function openSqlite(options: SqliteOptions): Database {
 
 class Sqlite implements Database {
   readonly dialect = sqliteDialect;
+  readonly early: Database;
   readonly commitsMax = 1;
   readonly #world: World;
   readonly #writer: Connection;
@@ -65,6 +67,7 @@ class Sqlite implements Database {
 
   constructor({ path, world }: SqliteOptions) {
     this.#world = world;
+    this.early = new EarlyReads(this, (statement, parameters) => this.#read(statement, parameters));
     const isFile = path !== ':memory:';
     if (isFile) makeFolder(dirname(path));
     this.#writer = new Connection(path, limits.store.cacheKib, world);
@@ -82,10 +85,20 @@ class Sqlite implements Database {
   async measureClock(): Promise<void> {}
 
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
-    this.#file?.checkNowAndThen(this.#world.now());
-    const rows = (await this.#idleConnection()).runNow(statement, parameters);
-    await this.#flushing;
+    const rows = await this.#read(statement, parameters);
+    await this.flushed();
     return rows;
+  }
+
+  /** After a failed flush as well, what was read may be lost. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+    this.#log?.check();
+  }
+
+  async #read<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    this.#file?.checkNowAndThen(this.#world.now());
+    return (await this.#idleConnection()).runNow(statement, parameters);
   }
 
   /** The writer has the pages cached; another connection reads them again after each commit. */
@@ -175,77 +188,6 @@ class Sqlite implements Database {
   }
 }
 
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const message = `the data folder ${folder} cannot be made (${code})`;
-    throw new Failure('store_read_only', message, { cause: error });
-  }
-}
-
-/**
- * Whether the path still leads to the file that is open. A file that was removed takes all that is
- * written, and loses it with the last process that has it open.
- */
-class StoreFile {
-  readonly #path: string;
-  readonly #opened: Stats | undefined;
-  #checkedAt = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-    this.#opened = statSync(path, { throwIfNoEntry: false });
-  }
-
-  check(): void {
-    const now = statSync(this.#path, { throwIfNoEntry: false });
-    if (now && now.ino === this.#opened?.ino && now.dev === this.#opened.dev) return;
-    const what = now ? 'another file has taken the place of' : 'somebody has removed';
-    this.#checkedAt = Number.NEGATIVE_INFINITY;
-    throw new Failure('store_gone', `${what} ${this.#path}, which this process has open`);
-  }
-
-  /** For what is asked many times in a second. */
-  checkNowAndThen(now: number): void {
-    if (now - this.#checkedAt < limits.store.fileCheckMs && now >= this.#checkedAt) return;
-    this.check();
-    this.#checkedAt = now;
-  }
-}
-
-/** The file into which SQLite writes what is committed. */
-class Log {
-  readonly #path: string;
-  #file: FileHandle | undefined;
-  #failure: Failure | undefined;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /**
-   * What could not be flushed once is never known to be on disk: a second try would say it is. So
-   * nothing is acknowledged any more until the store is opened again.
-   */
-  async flush(): Promise<void> {
-    if (this.#failure) throw this.#failure;
-    try {
-      this.#file ??= await open(this.#path, 'r+');
-      await this.#file.datasync();
-    } catch (error) {
-      const message = `the disk did not take what was committed: ${String(error)}`;
-      this.#failure = new Failure('storage_failed', message, { cause: error });
-      throw this.#failure;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#file?.close();
-  }
-}
-
 /** One connection with its prepared statements. */
 class Connection implements Transaction {
   readonly dialect = sqliteDialect;
@@ -254,6 +196,7 @@ class Connection implements Transaction {
   readonly #counted = new Map<Statement<unknown>, Prepared>();
   readonly deferred = new DeferredStatements();
   readonly #world: World;
+  readonly #isNamed: boolean;
   #statements = 0;
 
   constructor(path: string, cacheKib: number, world: World) {
@@ -263,6 +206,7 @@ class Connection implements Transaction {
       // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
       defensive: false,
     });
+    this.#isNamed = takesOnlyNames(this.#database);
     this.#database.function('lower_of', { deterministic: true }, (text) =>
       typeof text === 'string' ? text.toLowerCase() : null,
     );
@@ -341,6 +285,9 @@ class Connection implements Transaction {
     await this.each(statement, rows, same);
   }
 
+  /** Each has run when it returns. */
+  async sent(): Promise<void> {}
+
   runLast(statement: Statement<never>, id: number): void {
     this.deferred.add(statement, id);
   }
@@ -367,7 +314,8 @@ class Connection implements Transaction {
       // A statement that only counts returns no rows.
       const isCounted = cache === this.#counted;
       const text = isCounted ? compiled.text.replace(/RETURNING[^)]*$/i, '') : compiled.text;
-      known = { ...compiled, prepared: this.#database.prepare(text) };
+      const prepared = this.#database.prepare(text);
+      known = { ...compiled, prepared: this.#isNamed ? withNames(prepared) : prepared };
       cache.set(statement, known);
     }
     return known;
@@ -375,7 +323,7 @@ class Connection implements Transaction {
 }
 
 interface Prepared extends Compiled {
-  readonly prepared: StatementSync;
+  readonly prepared: Runnable;
 }
 
 function valuesOf(

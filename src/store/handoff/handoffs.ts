@@ -7,8 +7,8 @@
 import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
-import { all, count, first, hits, write } from '../driver/query.ts';
-import { sql } from '../driver/statement.ts';
+import { all, count, first, write } from '../driver/query.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface NewHandoff {
   /** Unguessable. */
@@ -58,24 +58,54 @@ const row = `${stateColumns}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
     WHERE items.id = handoffs.item_id AND jobs.state <> '${jobState.canceled}') AS waits_on`;
 
+interface OpenedRow extends HandoffState {
+  readonly item_id: number;
+  readonly step: string;
+  readonly request_hash: string;
+}
+
 /** The update changes nothing: it locks the row and returns it. */
-const openRow = sql<HandoffState>`
+const openRows = sqlRows({
+  key: 'text',
+  item_id: 'int',
+  job_id: 'int',
+  step: 'text',
+  stage: 'text',
+  kind: 'text',
+  hash: 'text',
+  request: 'text',
+  request_bytes: 'bytes',
+})<OpenedRow>`
   INSERT INTO handoffs (key, item_id, job_id, step, stage, kind, request_hash, request,
     request_bytes, created_at)
-  VALUES (:key, :item_id, :job_id, :step, :stage, :kind, :hash, :request, :request_bytes, :now)
+  SELECT :key, :item_id, :job_id, :step, :stage, :kind, :hash, :request, :request_bytes,
+    CAST(:now AS {int}) {rows} WHERE true
   ON CONFLICT (item_id, step, request_hash) DO UPDATE SET kind = excluded.kind
   RETURNING handoffs.key, handoffs.epoch, handoffs.worker, handoffs.beat_at, handoffs.answered_at,
-    handoffs.deaths`;
+    handoffs.deaths, handoffs.item_id, handoffs.step, handoffs.request_hash`;
 
-/** Opens the request, or returns the one opened before. */
-export async function openHandoff(
+/** What makes two requests the same one. */
+export function identityOf({ itemId, step, hash }: NewHandoff): string {
+  return `${itemId} ${step} ${hash}`;
+}
+
+/** Opens the requests, or returns those opened before. No two of them are the same. */
+export async function openHandoffs(
   transaction: Transaction,
-  { itemId, jobId, requestBytes, ...rest }: NewHandoff,
+  handoffs: readonly NewHandoff[],
   now: number,
-): Promise<HandoffState> {
-  const ids = { item_id: itemId, job_id: jobId, request_bytes: requestBytes };
-  const [found] = await transaction.run(openRow, { ...rest, ...ids, now });
-  return found as HandoffState;
+): Promise<HandoffState[]> {
+  const rows = handoffs.map(({ itemId, jobId, requestBytes, ...rest }) => {
+    return { ...rest, item_id: itemId, job_id: jobId, request_bytes: requestBytes };
+  });
+  const opened = await transaction.each(openRows, rows, { now });
+  const byIdentity = new Map(
+    opened.map((row) => {
+      const { item_id: itemId, step, request_hash: hash } = row;
+      return [identityOf({ itemId, step, hash } as NewHandoff), row];
+    }),
+  );
+  return handoffs.map((handoff) => byIdentity.get(identityOf(handoff)) as HandoffState);
 }
 
 const handoffStates = sql<HandoffState>`
@@ -98,43 +128,63 @@ export const listUnbegun = all<
   FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
   ORDER BY id LIMIT :limit`;
 
-export const lockHandoff = first<string, HandoffRow, Transaction>`
-  SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
+const lockRows = sql<HandoffRow>`
+  SELECT ${row} FROM handoffs WHERE key {amongKeys} ORDER BY key {forUpdate}`;
+
+/** In one order, so that two transactions do not wait for each other. */
+export async function lockHandoffs(
+  transaction: Transaction,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, HandoffRow>> {
+  const rows = await transaction.run(lockRows, { keys: JSON.stringify(keys) });
+  return new Map(rows.map((found) => [found.key, found]));
+}
 
 /** The first unanswered requests of a job in a stage: enough to distinguish one from several. */
 export const lockOpenHandoffs = all<{ jobId: number; stage: string }, HandoffRow, Transaction>`
   SELECT ${row} FROM handoffs WHERE job_id = :jobId AND stage = :stage AND answered_at IS NULL
   ORDER BY created_at, id LIMIT 8 {forUpdate}`;
 
-const begunColumns = 'epoch, request, request_bytes';
-
-interface BegunRow {
+export interface BegunRow {
+  readonly key: string;
   readonly epoch: number;
   readonly request: string;
   readonly request_bytes: Uint8Array | null;
 }
 
-const beginRow = sql<BegunRow>`
-  UPDATE handoffs SET worker = :worker, beat_at = :now, epoch = epoch + 1 WHERE key = :key
-  RETURNING ${begunColumns}`;
-const begunRow = sql<BegunRow>`SELECT ${begunColumns} FROM handoffs WHERE key = :key`;
+const beginRows = sqlRows({ key: 'text', worker: 'text' })<BegunRow>`
+  UPDATE handoffs SET worker = :worker, beat_at = :now, epoch = handoffs.epoch + 1 {rows}
+  WHERE handoffs.key = :key
+  RETURNING handoffs.key, handoffs.epoch, handoffs.request, handoffs.request_bytes`;
+const begunRow = sql<BegunRow>`
+  SELECT key, epoch, request, request_bytes FROM handoffs WHERE key = :key`;
 const setPast = sql`UPDATE handoffs SET past_workers = :past WHERE key = :key`;
 
+/** Assigns requests to workers, each under a new epoch. The rows are locked, and free. */
+export async function beginHandoffs(
+  transaction: Transaction,
+  begins: readonly { readonly key: string; readonly worker: string }[],
+  now: number,
+): Promise<ReadonlyMap<string, BegunRow>> {
+  const rows = await transaction.each(beginRows, begins, { now });
+  return new Map(rows.map((found) => [found.key, found]));
+}
+
 /**
- * Assigns the request to a worker, under a new epoch. The worker that has it gets the same epoch
- * again: its message may arrive twice, or be replayed by somebody else. Undefined: another worker
- * has it, or this one had it or was refused it before. Each run of a worker has its own name, so no
- * honest worker asks a second time. The row is locked.
+ * Whether the worker may begin: `free`; or the request that it has, for its message may arrive
+ * twice, or be replayed by somebody else. Undefined: another worker has it, or this one had it or
+ * was refused it before. Each run of a worker has its own name, so no honest worker asks a second
+ * time. The row is locked.
  */
-export async function beginHandoff(
+export async function tryBegin(
   transaction: Transaction,
   { key, worker: current, past_workers: past }: HandoffRow,
-  { worker, now }: { worker: string; now: number },
-): Promise<BegunRow | undefined> {
+  worker: string,
+): Promise<'free' | BegunRow | undefined> {
   if (current === worker) return (await transaction.run(begunRow, { key }))[0];
   const names = past.split(newline);
   if (names.includes(worker)) return undefined;
-  if (current === null) return (await transaction.run(beginRow, { key, worker, now }))[0];
+  if (current === null) return 'free';
   const kept = [...names.filter((name) => name !== '').slice(1 - pastWorkersMax), worker, ''];
   await transaction.run(setPast, { key, past: kept.join(newline) });
   return undefined;
@@ -149,11 +199,21 @@ const newline = '\n';
 /** A recorded message can be replayed for a few minutes, in which few workers get a request. */
 const pastWorkersMax = 50;
 
-/** False: the worker was given up, or the response is no longer needed. */
-export const beatHandoff = hits<{ key: string; epoch: number; now: number }, Transaction>`
-  UPDATE handoffs SET beat_at = :now
-  WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
-  RETURNING key`;
+const beatRows = sqlRows({ key: 'text' })`
+  UPDATE handoffs SET beat_at = :now {rows} WHERE handoffs.key = :key`;
+
+/** The rows are locked, and their workers hold them. */
+export async function beatHandoffs(
+  transaction: Transaction,
+  keys: readonly string[],
+  now: number,
+): Promise<void> {
+  await transaction.eachLater(
+    beatRows,
+    keys.map((key) => ({ key })),
+    { now },
+  );
+}
 
 const releaseRow = sql<{ epoch: number; deaths: number }>`
   UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died,
@@ -171,22 +231,38 @@ export async function releaseHandoff(
   return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0, newline }))[0];
 }
 
-const requestOf = sql<{ request: string }>`SELECT request FROM handoffs WHERE key = :key`;
+const requestsOf = sql<{ key: string; request: string }>`
+  SELECT key, request FROM handoffs WHERE key {amongKeys}`;
 
-/** The request body, as JSON. */
-export async function readRequest(reader: Reader, key: string): Promise<string> {
-  return (await reader.run(requestOf, { key }))[0]?.request ?? '{}';
+/** The request bodies, as JSON. They never change. */
+export async function readRequests(
+  reader: Reader,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows =
+    keys.length === 0 ? [] : await reader.run(requestsOf, { keys: JSON.stringify(keys) });
+  return new Map(rows.map(({ key, request }) => [key, request]));
 }
 
-export const answerHandoff = write<{
-  key: string;
-  answer: string;
-  bytes: Uint8Array | null;
-  now: number;
-}>`
+const answerRows = sqlRows({ key: 'text', answer: 'text', bytes: 'bytes' })`
   UPDATE handoffs SET answer = :answer, answer_bytes = :bytes, answered_at = :now,
-    request_bytes = NULL
-  WHERE key = :key`;
+    request_bytes = NULL {rows}
+  WHERE handoffs.key = :key`;
+
+export interface StoredAnswer {
+  readonly key: string;
+  readonly answer: string;
+  readonly bytes: Uint8Array | null;
+}
+
+export async function answerHandoffs(
+  transaction: Transaction,
+  answers: readonly StoredAnswer[],
+  now: number,
+): Promise<void> {
+  const rows = answers.map(({ key, answer, bytes }) => ({ key, answer, bytes }));
+  await transaction.eachLater(answerRows, rows, { now });
+}
 
 export const readAnswer = first<string, { answer: string; answer_bytes: Uint8Array | null }>`
   SELECT answer, answer_bytes FROM handoffs WHERE key = :key AND answered_at IS NOT NULL`;
@@ -201,8 +277,15 @@ const lockUnbegun = sql<{ key: string; epoch: number }>`
 export const removeHandoff = write<string>`DELETE FROM handoffs WHERE key = :key`;
 
 /** The requests of a step are removed in the commit that used the responses. */
-export const removeHandoffsOfStep = write<{ itemId: number; step: string }>`
-  DELETE FROM handoffs WHERE item_id = :itemId AND step = :step`;
+export async function removeHandoffsOfStep(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.eachLater(removeOfStep, [{ item_id: itemId, step }]);
+}
+
+const removeOfStep = sqlRows({ item_id: 'int', step: 'text' })`
+  DELETE FROM handoffs {rows} WHERE handoffs.item_id = :item_id AND handoffs.step = :step`;
 
 /**
  * Undefined: a worker has begun or even answered, and the request stays. A request that workers

@@ -24,10 +24,12 @@ export async function claimItems(
   transaction: Transaction,
   { worker, take, lifecycle, now }: ClaimRequest,
 ): Promise<ClaimedRow[]> {
-  if (!(await beat(transaction, worker, now))) {
+  // The heartbeat is the first statement; its result is awaited with those that follow.
+  const beating = beat(transaction, worker, now);
+  const [isKnown, rows] = await Promise.all([beating, claim(transaction, { worker, take, now })]);
+  if (!isKnown) {
     throw new Failure('lease_lost', `worker ${worker} has been given up, and can claim nothing`);
   }
-  const rows = await claim(transaction, { worker, take, now });
   if (rows.length === 0) return rows;
   const jobIds = [...new Set(rows.map((row) => row.job_id))].sort((a, b) => a - b);
   const started = await startJobs(transaction, jobIds, now);

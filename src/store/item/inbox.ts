@@ -1,6 +1,6 @@
 /** The inbox by cause, and a few other queries on jobs and items. */
 
-import { workingStates } from '../../kernel/lifecycle/job.ts';
+import { jobState, workingStates } from '../../kernel/lifecycle/job.ts';
 import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
@@ -18,15 +18,24 @@ export interface CauseRow {
 const counts = `error ->> 'code' AS code, COUNT(*) AS count, MIN(failed_at) AS first_at,
   MAX(failed_at) AS last_at`;
 const byCause = 'GROUP BY 1 ORDER BY 2 DESC, 1';
+/**
+ * A failure leaves the inbox once a later submission of its document is indexed, or the document is
+ * removed: nothing is left to do about it.
+ */
+const isInInbox = `items.failed_at IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM documents
+      WHERE documents.id = items.document_id AND documents.as_of > items.id)
+    AND NOT EXISTS (SELECT 1 FROM tombstones
+      WHERE tombstones.document_id = items.document_id AND tombstones.as_of >= items.id)`;
 const causes = sql<CauseRow>`
   SELECT ${counts} FROM items
-  WHERE caller = :caller AND failed_at IS NOT NULL
+  WHERE caller = :caller AND ${isInInbox}
     AND (CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus) ${byCause}`;
 const causesOfJob = sql<CauseRow>`
   SELECT ${counts} FROM items WHERE job_id = :job_id AND failed_at IS NOT NULL ${byCause}`;
 const failedOfCause = sql<ItemRow>`
   SELECT * FROM items
-  WHERE caller = :caller AND failed_at IS NOT NULL AND id > :after
+  WHERE caller = :caller AND ${isInInbox} AND id > :after
     AND (CAST(:code AS TEXT) IS NULL OR error ->> 'code' = :code)
     AND (CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus)
   ORDER BY id LIMIT :limit`;
@@ -37,6 +46,39 @@ export function listCauses(
   { caller, corpus }: { caller: string; corpus?: string | undefined },
 ): Promise<CauseRow[]> {
   return reader.run(causes, { caller, corpus: corpus ?? null });
+}
+
+/** Which jobs have documents in the inbox. A paused one needs attention anyway. */
+const jobIds = `SELECT DISTINCT items.job_id AS id FROM items
+  WHERE caller = :caller AND ${isInInbox}
+    AND (CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus) AND items.job_id < :before`;
+const jobsInInbox = sql<JobRow>`
+  SELECT jobs.* FROM (${jobIds} ORDER BY 1 DESC LIMIT :limit) AS failed
+  JOIN jobs ON jobs.id = failed.id ORDER BY jobs.id DESC`;
+const jobCount = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM (${jobIds} LIMIT :limit) AS failed
+  JOIN jobs ON jobs.id = failed.id WHERE jobs.state <> '${jobState.paused}'`;
+
+export interface InboxJobs {
+  readonly caller: string;
+  readonly corpus?: string | undefined;
+  /** Only jobs older than this id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** Jobs with documents in the inbox, newest first. */
+export function listJobsInInbox(reader: Reader, filter: InboxJobs): Promise<JobRow[]> {
+  return reader.run(jobsInInbox, valuesOf(filter));
+}
+
+/** How many jobs have documents in the inbox, without paused ones. */
+export async function countJobsInInbox(reader: Reader, filter: InboxJobs): Promise<number> {
+  return (await reader.run(jobCount, valuesOf(filter)))[0]?.count ?? 0;
+}
+
+function valuesOf({ caller, corpus, before, limit }: InboxJobs) {
+  return { caller, corpus: corpus ?? null, before: before ?? Number.MAX_SAFE_INTEGER, limit };
 }
 
 export function listCausesOfJob(reader: Reader, jobId: number): Promise<CauseRow[]> {
@@ -107,7 +149,7 @@ export interface FingerprintRow extends CauseRow {
 /** Where a model or a sink failed, the domain says nothing about the cause. */
 const domain = `CASE WHEN error ->> 'stage' = 'scraping'
   THEN error -> 'context' ->> 'domain' END`;
-const ofCaller = `caller = :caller AND failed_at IS NOT NULL
+const ofCaller = `caller = :caller AND ${isInInbox}
     AND (CAST(:code AS TEXT) IS NULL OR error ->> 'code' = :code)
     AND (CAST(:domain AS TEXT) IS NULL OR ${domain} = :domain)
     AND (CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus)`;

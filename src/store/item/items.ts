@@ -4,6 +4,7 @@ import { endings, itemMoves, place, type WaitsOn } from '../../kernel/lifecycle/
 import { jobState } from '../../kernel/lifecycle/job.ts';
 import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
+import { type PackedText, packText, unpackText } from '../driver/packing.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface ItemRow {
@@ -107,6 +108,47 @@ export function listItems(
   return reader.run(ofJob, { job_id: jobId, after, limit });
 }
 
+/** The last of the next items of a job: the end of a range that is searched in one go. */
+const endOfRange = sql<{ last: number | null }>`
+  SELECT MAX(id) AS last FROM (
+    SELECT id FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :scanned
+  ) AS range`;
+const inRange = (condition: string) => sql<ItemRow>`
+  SELECT * FROM items WHERE job_id = :job_id AND id > :after AND id <= :last AND ${condition}
+  ORDER BY id LIMIT :limit`;
+const itemsInRange = {
+  step: inRange('step = :state'),
+  working: inRange(`waits_on = '${place.worker}'`),
+  waiting: inRange(`waits_on IS NOT NULL AND waits_on <> '${place.worker}'`),
+};
+
+export interface ItemRange {
+  readonly jobId: number;
+  /** What is listed: a step, `working`, or `waiting`. */
+  readonly state: string;
+  readonly after: number;
+  readonly limit: number;
+  /** Items that one call looks at. */
+  readonly scanned: number;
+}
+
+/**
+ * The items of a job in one state. No index has the state, because every step would have to update
+ * it, so a call looks at a range of bounded size. `last` is its end; undefined at the end of the
+ * job.
+ */
+export async function listItemsInState(
+  reader: Reader,
+  { jobId, state, after, limit, scanned }: ItemRange,
+): Promise<{ readonly rows: readonly ItemRow[]; readonly last: number | undefined }> {
+  const [range] = await reader.run(endOfRange, { job_id: jobId, after, scanned });
+  if (!range || range.last === null) return { rows: [], last: undefined };
+  const statement = itemsInRange[state === 'working' || state === 'waiting' ? state : 'step'];
+  const asked = { job_id: jobId, after, last: range.last, limit, state };
+  const rows = await reader.run(statement, asked);
+  return { rows, last: rows.length === limit ? rows.at(-1)?.id : range.last };
+}
+
 export function listEnded(reader: Reader, jobId: number): Promise<ItemRow[]> {
   return reader.run(endedOfJob, { job_id: jobId });
 }
@@ -126,9 +168,16 @@ export function listLeases(
   return reader.run(leasesAmong, { worker, ids: JSON.stringify(itemIds) });
 }
 
-const insertInput = sqlRows({ item_id: 'int', kind: 'text', title: 'text', body: 'text' })`
-  INSERT INTO inputs (item_id, kind, title, body) SELECT :item_id, :kind, :title, :body {rows}`;
-const inputOf = sql<InputRow>`SELECT kind, title, body FROM inputs WHERE item_id = :item_id`;
+const insertInput = sqlRows({
+  item_id: 'int',
+  kind: 'text',
+  title: 'text',
+  body: 'text',
+  packed: 'bytes',
+})`INSERT INTO inputs (item_id, kind, title, body, packed)
+  SELECT :item_id, :kind, :title, :body, :packed {rows}`;
+const inputOf = sql<InputRow & PackedText>`
+  SELECT kind, title, body, packed FROM inputs WHERE item_id = :item_id`;
 
 export interface InputRow {
   /** `blob`: the body is the key of stored bytes, and the title is the name of the file. */
@@ -144,12 +193,17 @@ export async function insertInputs(
 ): Promise<void> {
   await transaction.each(
     insertInput,
-    rows.map(({ item_id, kind, title, body }) => ({ item_id, kind, title, body })),
+    rows.map(({ item_id, kind, title, body }) => {
+      // A key is looked up by the column.
+      const stored = kind === 'blob' ? { body, packed: null } : packText(body);
+      return { item_id, kind, title, ...stored };
+    }),
   );
 }
 
 export async function getInput(reader: Reader, itemId: number): Promise<InputRow | undefined> {
-  return (await reader.run(inputOf, { item_id: itemId }))[0];
+  const [row] = await reader.run(inputOf, { item_id: itemId });
+  return row && { kind: row.kind, title: row.title, body: unpackText(row) };
 }
 
 /** An open item that nothing will move, unless a sweep of its job will. */

@@ -76,12 +76,9 @@ export interface Report {
 export class EffectError extends Error {}
 
 /** Trouble of the store itself is not the step's: the whole transaction may be run again. */
-async function runEffect(
-  effect: NonNullable<Report['effect']>,
-  transaction: Transaction,
-): Promise<readonly NewEvent[]> {
+async function asEffect<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return await effect(transaction);
+    return await run();
   } catch (cause) {
     const { code } = toFailure(cause);
     if (isRetried(code) && code !== 'replaced_meanwhile') throw cause;
@@ -108,12 +105,15 @@ export async function applyReports(
   const events: NewEvent[] = [];
   const deltas = new JobDeltas();
   const gates = new Set<string>();
+  let hasEffects = false;
   for (const report of reports) {
     if (!applied.has(report)) {
       events.push(refusal(report));
       continue;
     }
-    const written = report.effect ? await runEffect(report.effect, transaction) : [];
+    const { effect } = report;
+    const written = effect ? await asEffect(() => effect(transaction)) : [];
+    hasEffects ||= effect !== undefined;
     events.push(...written, ...report.events);
     count(deltas, report, lifecycle);
     if (!written.some(isSuperseding)) countIndexed(deltas, report);
@@ -121,6 +121,7 @@ export async function applyReports(
     // Only who had not passed the gate yet can have freed a place.
     if (gate !== null && !isPastGate(report.expect, lifecycle)) gates.add(gate);
   }
+  if (hasEffects) await asEffect(() => transaction.sent());
   if (gates.size > 0) await admitAtGates(transaction, gates, now);
   for (const event of await settleJobs(transaction, deltas, now)) events.push(event);
   await appendEvents(transaction, events, now);
@@ -205,16 +206,18 @@ async function moveItems(
 ): Promise<Chain[]> {
   const leaving = chains.filter(({ report }) => leaves(report, lifecycle));
   const staying = chains.filter(({ report }) => !leaves(report, lifecycle));
-  const stayed = await advance(
-    transaction,
-    staying.map(({ report }) => toAdvance(report, lifecycle)),
-    now,
-  );
-  const left = await leave(
-    transaction,
-    leaving.map(({ report }) => toLeave(report, lifecycle, now)),
-    now,
-  );
+  const [stayed, left] = await Promise.all([
+    advance(
+      transaction,
+      staying.map(({ report }) => toAdvance(report, lifecycle)),
+      now,
+    ),
+    leave(
+      transaction,
+      leaving.map(({ report }) => toLeave(report, lifecycle, now)),
+      now,
+    ),
+  ]);
   return [
     ...staying.filter((_, index) => stayed[index]),
     ...leaving.filter((_, index) => left[index]),

@@ -6,7 +6,7 @@ export interface JobCounters {
   readonly urls_total: number;
   /** Those of them that were ever put into the queue: all, since a page is enqueued when found. */
   readonly urls_enqueued: number;
-  /** Those that have ended, well or not. */
+  /** Those that were worked on to the end, well or not: a canceled one was not. */
   readonly urls_processed: number;
   /** Documents and chunks that became searchable by this job. */
   readonly documents_emitted: number;
@@ -18,11 +18,10 @@ export interface JobCounters {
 }
 
 export function countersOf(row: JobRow, now: number): JobCounters {
-  const processed = row.items_done + row.items_failed + row.items_canceled;
   return {
     urls_total: row.items_total,
     urls_enqueued: row.items_total,
-    urls_processed: processed,
+    urls_processed: row.items_done + row.items_failed,
     documents_emitted: row.documents_emitted,
     chunks_indexed: row.chunks_indexed,
     tokens_estimated: row.tokens_estimated,

@@ -13,7 +13,7 @@ export interface JobRow {
   readonly caller_type: string | null;
   readonly caller_tier: string | null;
   readonly corpus: string;
-  readonly type: 'ingest' | 'crawl' | 'reembed';
+  readonly type: 'ingest' | 'crawl' | 'reembed' | 'rechunk';
   readonly url: string | null;
   readonly force: number;
   readonly priority: number;

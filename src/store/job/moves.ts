@@ -23,7 +23,7 @@ export interface NewJob {
   readonly key: string;
   readonly caller: string;
   readonly corpus: string;
-  readonly type: 'ingest' | 'crawl' | 'reembed';
+  readonly type: 'ingest' | 'crawl' | 'reembed' | 'rechunk';
   readonly url: string | null;
   readonly force: boolean;
   readonly priority: number;

@@ -8,6 +8,7 @@ import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
+import { getCorpusSettings } from '../corpus/settings.ts';
 import { writeFetch } from '../crawl/fetches.ts';
 import { appendEvents } from '../delivery/events.ts';
 import { insertChunks, type NewChunk } from '../document/chunks.ts';
@@ -78,7 +79,8 @@ export async function insertParsed(
   };
   const jobId = await insertJob(transaction, job);
   const firstRank = await reserveRanks(transaction, { ...job, id: jobId }, sources.length);
-  const steps = reachedSteps(lifecycle);
+  const { chunking } = await getCorpusSettings(transaction, place);
+  const steps = reachedSteps(lifecycle, chunking);
   const reachedBy = ({ isReadByItem = false }: ParsedSource): Reached =>
     isReadByItem ? steps.filter((step) => step === 'fetched') : steps;
   const progressOf = (source: ParsedSource): Progress =>
@@ -102,14 +104,10 @@ export async function insertParsed(
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {
     const id = ids[index] as number;
-    const document = { id, jobId, documentId: documentIds[index] as string };
+    const document = { id, jobId, documentId: documentIds[index] as string, chunking };
     const reached = reachedBy(source);
-    const { chunks, tokens } = await writeParsed(transaction, {
-      ...document,
-      source,
-      reached,
-      now,
-    });
+    const parsed = { ...document, source, reached, now };
+    const { chunks, tokens } = await writeParsed(transaction, parsed);
     deltas.of(jobId).tokens += tokens;
     events.push(...reached.map((step) => completed(document, step, { source, chunks })));
   }
@@ -127,11 +125,12 @@ type Reached = readonly (typeof doneBefore)[number][];
 
 /**
  * Where a step was added before one of these, it has not been done: the item begins there, and does
- * what follows itself.
+ * what follows itself. The chunks have the default sizes: for other ones the item splits the text.
  */
-function reachedSteps(lifecycle: Lifecycle): Reached {
+function reachedSteps(lifecycle: Lifecycle, chunking: string | null): Reached {
   const reached: string[] = [];
-  return doneBefore.filter((step) => {
+  const done = doneBefore.filter((step) => step !== 'chunked' || chunking === null);
+  return done.filter((step) => {
     const isReached = lifecycle.row(step).after.every((before) => reached.includes(before));
     if (isReached) reached.push(step);
     return isReached;
@@ -143,13 +142,14 @@ interface ParsedDocument {
   readonly documentId: string;
   readonly source: ParsedSource;
   readonly reached: Reached;
+  readonly chunking: string | null;
   readonly now: number;
 }
 
 /** Returns how many chunks were written, and their tokens. */
 async function writeParsed(
   transaction: Transaction,
-  { id, documentId, source, reached, now }: ParsedDocument,
+  { id, documentId, source, reached, chunking, now }: ParsedDocument,
 ): Promise<{ readonly chunks: number; readonly tokens: number }> {
   const none = { chunks: 0, tokens: 0 };
   await writeFetch(transaction, {
@@ -159,6 +159,7 @@ async function writeParsed(
     bytes: source.bytes,
     charset: null,
     body: null,
+    packed: null,
   });
   if (!reached.includes('content_extracted')) return none;
   const { body, chunks } = await source.read();
@@ -171,6 +172,7 @@ async function writeParsed(
     content_hash: source.contentHash,
     meta: source.meta,
     metadata: source.metadata ?? null,
+    chunking,
   };
   await writeText(transaction, text, now);
   if (!reached.includes('chunked')) return none;

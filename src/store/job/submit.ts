@@ -19,7 +19,7 @@ import { type IdempotentRequest, takeKey } from './idempotency.ts';
 import { insertJob, type NewJob, type Submitter } from './moves.ts';
 
 export interface NewSource {
-  readonly kind: 'file' | 'url' | 'inline' | 'upload' | 'attachment' | 'reembed';
+  readonly kind: 'file' | 'url' | 'inline' | 'upload' | 'attachment' | 'reembed' | 'rechunk';
   /** The path, the URL, or the name of the inline document, the upload or the attachment. */
   readonly source: string;
   /** The domain that limits how many such sources are read at once. */
@@ -36,8 +36,8 @@ export interface Submission {
   readonly sources: readonly NewSource[];
   /** The sources are where a crawl begins. */
   readonly crawl?: Crawl | undefined;
-  /** The sources are documents that are embedded again. */
-  readonly isReembedding?: boolean | undefined;
+  /** The sources are documents that are embedded, or split into chunks, again. */
+  readonly type?: 'reembed' | 'rechunk' | undefined;
   readonly budgetCents?: number | undefined;
   readonly webhookUrl?: string | undefined;
   readonly maxWallSeconds?: number | undefined;
@@ -99,9 +99,8 @@ export async function insertSubmission(
   return { jobKey: submission.key, itemIds: ids, isReplayed: false };
 }
 
-function typeOf({ crawl, isReembedding }: Submission): NewJob['type'] {
-  if (isReembedding) return 'reembed';
-  return crawl ? 'crawl' : 'ingest';
+function typeOf({ crawl, type }: Submission): NewJob['type'] {
+  return type ?? (crawl ? 'crawl' : 'ingest');
 }
 
 export interface ItemsOfJob {
@@ -172,9 +171,12 @@ export async function reserveRanks(
   { caller, priority }: ItemsOfJob,
   count: number,
 ): Promise<number> {
-  const [share] = await transaction.run(finishOf, { caller });
+  const [[share], now] = await Promise.all([
+    transaction.run(finishOf, { caller }),
+    virtualTime(transaction),
+  ]);
   const { firstRank, finish } = assignRanks({
-    virtualTime: await virtualTime(transaction),
+    virtualTime: now,
     finish: share?.finish ?? 0,
     count,
     priority,

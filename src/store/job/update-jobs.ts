@@ -9,6 +9,7 @@ import {
   jobState,
 } from '../../kernel/lifecycle/job.ts';
 import type { NewEvent } from '../../observe/event.ts';
+import { goOnRechunking } from '../corpus/rechunking.ts';
 import { goOnReembedding, turnToNextModel } from '../corpus/reembedding.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -70,7 +71,7 @@ export async function settleJobs(
     const counts = countsOf(row);
     const event = jobEventFor(row.state, counts);
     if (event === undefined) continue;
-    if (mayGoOn(row, event) && (await goOnReembedding(transaction, row, now))) continue;
+    if (mayGoOn(row, event) && (await goOn(transaction, row, now))) continue;
     const error = await errorFor(transaction, { event, jobId: row.id, deltas });
     const moved = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
     if (moved === undefined) continue;
@@ -85,13 +86,16 @@ export async function settleJobs(
 }
 
 /**
- * A corpus is embedded again some documents at a time, even if some fail. If all of them failed, so
- * would the others: then a person decides, as for a paused job.
+ * A corpus is embedded or split again some documents at a time, even if some fail. If all of them
+ * failed, so would the others: then a person decides, as for a paused job.
  */
-function mayGoOn({ type, state }: JobCountsRow, event: JobEvent): boolean {
-  return (
-    type === 'reembed' && state !== jobState.paused && (event === 'complete' || event === 'cancel')
-  );
+function mayGoOn({ state }: JobCountsRow, event: JobEvent): boolean {
+  return state !== jobState.paused && (event === 'complete' || event === 'cancel');
+}
+
+async function goOn(transaction: Transaction, row: JobCountsRow, now: number): Promise<boolean> {
+  if (row.type === 'reembed') return goOnReembedding(transaction, row, now);
+  return row.type === 'rechunk' && goOnRechunking(transaction, row, now);
 }
 
 function isPaid({ tokensIn, tokensOut, costCents }: JobDelta): boolean {

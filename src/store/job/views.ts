@@ -1,6 +1,6 @@
 /** Jobs as callers look at them: lists with filters, and how far the items of one have come. */
 import { place } from '../../kernel/lifecycle/item-wait.ts';
-import { type JobState, jobState } from '../../kernel/lifecycle/job.ts';
+import { type JobState, job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import type { JobRow } from './jobs.ts';
@@ -55,12 +55,33 @@ export function listJobPage(reader: Reader, page: JobPage): Promise<JobRow[]> {
   });
 }
 
+const ofStates = sql<{ state: JobState; count: number }>`
+  SELECT state, COUNT(*) AS count FROM (
+    SELECT state, corpus FROM jobs WHERE caller = :caller AND state = :state
+    ORDER BY id DESC LIMIT :limit) AS newest
+  WHERE CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus
+  GROUP BY state`;
+
+/** How many of the newest jobs are in each state: of each, not more than the limit are read. */
+export async function countJobsByState(
+  reader: Reader,
+  { caller, corpus, limit }: Pick<JobPage, 'caller' | 'corpus' | 'limit'>,
+): Promise<[JobState, number][]> {
+  const counted = await Promise.all(
+    jobMachine.states.map((state) =>
+      reader.run(ofStates, { caller, corpus: corpus ?? null, state, limit }),
+    ),
+  );
+  return counted.flat().map(({ state, count }) => [state, count]);
+}
+
 export interface StandingRow {
   readonly step: string;
   readonly progress: number;
   readonly is_open: number;
   readonly count: number;
   readonly attempt: number;
+  /** The next retry; waiting for the pace of a site is none. */
   readonly due_at: number | null;
   /** A failure that some of them wait after. */
   readonly waiting_code: string | null;
@@ -69,7 +90,7 @@ export interface StandingRow {
 const standings = sql<StandingRow>`
   SELECT step, progress, CASE WHEN waits_on IS NULL THEN 0 ELSE 1 END AS is_open,
     COUNT(*) AS count, MAX(attempt) AS attempt,
-    MIN(CASE WHEN waits_on = '${place.time}' THEN due_at END) AS due_at,
+    MIN(CASE WHEN waits_on = '${place.time}' AND error IS NOT NULL THEN due_at END) AS due_at,
     MAX(CASE WHEN waits_on = '${place.time}' THEN error ->> 'code' END) AS waiting_code
   FROM items WHERE job_id = :job_id GROUP BY 1, 2, 3`;
 

@@ -64,11 +64,31 @@ export async function charge(
 
 const names = Object.keys(amounts) as (keyof typeof amounts)[];
 const given = names.map((name) => `CAST(:${name} AS {${amounts[name]}})`);
+const addUp = `ON CONFLICT (caller, corpus, day) DO UPDATE SET
+    ${names.map((name) => `${name} = spending.${name} + excluded.${name}`).join(', ')}`;
 const addRow = sql`
   INSERT INTO spending (caller, corpus, day, ${names.join(', ')})
   SELECT caller, corpus, CAST(:day AS TEXT), ${given.join(', ')} FROM jobs WHERE id = :job_id
-  ON CONFLICT (caller, corpus, day) DO UPDATE SET
-    ${names.map((name) => `${name} = spending.${name} + excluded.${name}`).join(', ')}`;
+  ${addUp}`;
+
+const addOwnRow = sql`
+  INSERT INTO spending (caller, corpus, day, ${names.join(', ')})
+  SELECT CAST(:caller AS TEXT), CAST(:corpus AS TEXT), CAST(:day AS TEXT), ${given.join(', ')}
+  WHERE 1 = 1
+  ${addUp}`;
+
+/** Adds to today's spending of a caller on a corpus, for a call that belongs to no job. */
+export async function addCorpusSpending(
+  transaction: Transaction,
+  { caller, corpus }: { readonly caller: string; readonly corpus: string },
+  { now, ...spent }: Spent & { readonly now: number },
+): Promise<void> {
+  await transaction.run(addOwnRow, { caller, corpus, day: dayOf(now), ...valuesOf(spent) });
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
 
 /** Adds to today's spending of the jobs' callers on their corpora. */
 export async function addSpending(
@@ -76,7 +96,7 @@ export async function addSpending(
   spent: readonly (Spent & { readonly jobId: number })[],
   now: number,
 ): Promise<void> {
-  const day = new Date(now).toISOString().slice(0, 10);
+  const day = dayOf(now);
   for (const { jobId, ...each } of spent) {
     await transaction.run(addRow, { job_id: jobId, day, ...valuesOf(each) });
   }

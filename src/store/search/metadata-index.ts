@@ -8,7 +8,7 @@ import type { Condition, Scalar, Where } from '../../kernel/metadata/where.ts';
 import { indexedValue, type KindName, valueKinds } from '../document/metadata.ts';
 import type { Reader } from '../driver/database.ts';
 import { all } from '../driver/query.ts';
-import { sql } from '../driver/statement.ts';
+import { type Parameters, type Statement, sql } from '../driver/statement.ts';
 
 export interface CorpusOf {
   readonly caller: string;
@@ -31,18 +31,34 @@ const textTo = withValue(`${text} AND text <= :high`);
 
 /**
  * The ids of all documents that may match, or undefined if they are more than the limit or if the
- * index does not narrow the search.
+ * index does not narrow the search. Many conditions that each match many documents would take
+ * longer than reading all documents once, so their lookups share one budget.
  */
-export async function findCandidates(
+export function findCandidates(
   reader: Reader,
   of: CorpusOf,
+  where: Where,
+): Promise<ReadonlySet<string> | undefined> {
+  const budget = { rows: limits.search.candidateRowsMax };
+  return candidatesOf({ reader, of, budget }, where);
+}
+
+interface Lookup {
+  readonly reader: Reader;
+  readonly of: CorpusOf;
+  /** Rows that may still be read. */
+  readonly budget: { rows: number };
+}
+
+async function candidatesOf(
+  lookup: Lookup,
   where: Where,
 ): Promise<ReadonlySet<string> | undefined> {
   if ('not' in where) return undefined;
   if ('and' in where) {
     let best: ReadonlySet<string> | undefined;
     for (const part of where.and) {
-      const found = await findCandidates(reader, of, part);
+      const found = await candidatesOf(lookup, part);
       if (found && (!best || found.size < best.size)) best = found;
     }
     return best;
@@ -50,67 +66,65 @@ export async function findCandidates(
   if ('or' in where) {
     const union = new Set<string>();
     for (const part of where.or) {
-      const found = await findCandidates(reader, of, part);
+      const found = await candidatesOf(lookup, part);
       if (!found) return undefined;
       for (const id of found) union.add(id);
       if (union.size > limits.search.candidateDocumentsMax) return undefined;
     }
     return union;
   }
-  return candidatesOf(reader, of, where);
+  return matchesOf(lookup, where);
 }
 
-async function candidatesOf(
-  reader: Reader,
-  of: CorpusOf,
+async function matchesOf(
+  { reader, of, budget }: Lookup,
   { key, op, values }: Condition,
 ): Promise<ReadonlySet<string> | undefined> {
   if (op === '!=') return undefined;
   const limit = limits.search.candidateDocumentsMax + 1;
-  const at = { ...of, key, limit };
-  const lookups = op === 'exists' ? [reader.run(anyValue, at)] : lookupsOf(reader, at, op, values);
   const found = new Set<string>();
-  for (const rows of await Promise.all(lookups)) {
+  for (const { statement, parameters } of statementsOf(op, values)) {
+    if (budget.rows <= 0) return undefined;
+    const rows = await reader.run(statement, { ...of, key, limit, ...parameters });
+    budget.rows -= rows.length + limits.search.candidateLookupRows;
     for (const { document_id } of rows) found.add(document_id);
     if (rows.length >= limit || found.size >= limit) return undefined;
   }
   return found;
 }
 
-type KeyAt = CorpusOf & { readonly key: string; readonly limit: number };
+interface Asked {
+  readonly statement: Statement<Found>;
+  readonly parameters: Parameters;
+}
 
-function lookupsOf(
-  reader: Reader,
-  at: KeyAt,
-  op: Condition['op'],
-  values: readonly Scalar[],
-): Promise<Found[]>[] {
-  const texts = values.filter((value) => typeof value === 'string');
-  const others = values.filter((value) => typeof value !== 'string').map(indexedValue);
-  const lookups: Promise<Found[]>[] = [];
+function statementsOf(op: Condition['op'], values: readonly Scalar[]): Asked[] {
+  if (op === 'exists') return [{ statement: anyValue, parameters: {} }];
+  const distinct = [...new Set(values)];
+  const texts = distinct.filter((value) => typeof value === 'string');
+  const others = distinct.filter((value) => typeof value !== 'string').map(indexedValue);
   if (op === '=' || op === 'in') {
-    if (texts.length > 0) {
-      lookups.push(reader.run(textAmong, { ...at, keys: JSON.stringify(texts) }));
-    }
-    for (const { kind, number } of others) {
-      lookups.push(reader.run(numberBetween, { ...at, kind, low: number, high: number }));
-    }
-    return lookups;
+    const keys = JSON.stringify(texts);
+    return [
+      ...(texts.length > 0 ? [{ statement: textAmong, parameters: { keys } }] : []),
+      ...others.map(({ kind, number }) => between(kind, number, number)),
+    ];
   }
   const isBelow = op === '<' || op === '<=';
-  for (const { kind, number } of others) {
-    const most = Number.MAX_VALUE;
-    const range = isBelow ? { low: -most, high: number } : { low: number, high: most };
-    lookups.push(reader.run(numberBetween, { ...at, kind, ...range }));
-  }
-  for (const bound of texts) {
-    lookups.push(
-      isBelow
-        ? reader.run(textTo, { ...at, high: bound })
-        : reader.run(textFrom, { ...at, low: bound }),
-    );
-  }
-  return lookups;
+  const most = Number.MAX_VALUE;
+  return [
+    ...others.map(({ kind, number }) =>
+      isBelow ? between(kind, -most, number) : between(kind, number, most),
+    ),
+    ...texts.map((bound): Asked => {
+      if (isBelow) return { statement: textTo, parameters: { high: bound } };
+      return { statement: textFrom, parameters: { low: bound } };
+    }),
+  ];
+}
+
+function between(kind: number, low: number, high: number): Asked {
+  return { statement: numberBetween, parameters: { kind, low, high } };
 }
 
 const presentKinds = all<CorpusOf & { key: string }, { kind: number }>`
@@ -139,33 +153,7 @@ const keysOf = all<CorpusOf & { limit: number }, { key: string }>`
 export async function listMetadataKeys(
   reader: Reader,
   of: CorpusOf,
-  limit: number = limits.metadata.facetValuesMax,
+  limit: number = limits.metadata.keysListedMax,
 ): Promise<string[]> {
   return (await keysOf(reader, { ...of, limit })).map(({ key }) => key);
-}
-
-export interface FacetCount {
-  readonly value: Scalar;
-  /** Documents with the value; a document with a list counts for each of its entries. */
-  readonly documents: number;
-}
-
-const facet = all<
-  CorpusOf & { key: string; limit: number },
-  { kind: number; number: number; text: string; documents: number }
->`
-  SELECT kind, number, text, COUNT(*) AS documents FROM document_metadata
-  WHERE ${ofKey} GROUP BY kind, number, text
-  ORDER BY documents DESC, kind, number, text LIMIT :limit`;
-
-/** The values of a key in a corpus with their number of documents, most frequent first. */
-export async function countFacet(reader: Reader, of: CorpusOf, key: string): Promise<FacetCount[]> {
-  const limit = limits.metadata.facetValuesMax;
-  const rows = await facet(reader, { ...of, key, limit });
-  return rows.map((row) => ({ value: valueFrom(row), documents: Number(row.documents) }));
-}
-
-function valueFrom(row: { kind: number; number: number; text: string }): Scalar {
-  if (row.kind === valueKinds.string) return row.text;
-  return row.kind === valueKinds.boolean ? row.number === 1 : row.number;
 }

@@ -19,6 +19,10 @@ export interface ChangeRow {
   readonly stamp: string | null;
   readonly size: number | null;
   readonly evidence: string;
+  /** SHA-256 of the content, if the run has read it. */
+  readonly digest: string | null;
+  /** Whether the content is stored as a blob under its digest. */
+  readonly is_stored: number;
   readonly is_applied: number;
 }
 
@@ -31,9 +35,12 @@ const insert = sqlRows({
   stamp: 'text',
   size: 'int',
   evidence: 'text',
+  digest: 'text',
+  is_stored: 'int',
 })`
-  INSERT INTO sync_changes (run_id, kind, key, document_id, stamp, size, evidence)
-  SELECT :run_id, :kind, :key, :document_id, :stamp, :size, :evidence {rows}`;
+  INSERT INTO sync_changes (run_id, kind, key, document_id, stamp, size, evidence, digest,
+    is_stored)
+  SELECT :run_id, :kind, :key, :document_id, :stamp, :size, :evidence, :digest, :is_stored {rows}`;
 
 export async function insertChanges(
   transaction: Transaction,
@@ -78,24 +85,43 @@ const reclassify = sqlRows({
   from_key: 'text',
   document_id: 'text',
   evidence: 'text',
+  digest: 'text',
+  is_stored: 'int',
 })`
   UPDATE sync_changes SET kind = :kind, from_key = :from_key, document_id = :document_id,
-    evidence = :evidence {rows}
+    evidence = :evidence, digest = :digest, is_stored = :is_stored {rows}
   WHERE sync_changes.id = :id`;
 
 /** An added file turns out to be one that was known under another key. */
 export async function reclassifyChanges(
   transaction: Transaction,
-  changes: readonly Pick<ChangeRow, 'id' | 'kind' | 'from_key' | 'document_id' | 'evidence'>[],
+  changes: readonly Reclassified[],
 ): Promise<void> {
-  const rows = changes.map(({ id, kind, from_key, document_id, evidence }) => ({
+  const rows = changes.map(({ id, kind, from_key, document_id, evidence, digest, is_stored }) => ({
     id,
     kind,
     from_key,
     document_id,
     evidence,
+    digest,
+    is_stored,
   }));
   await transaction.each(reclassify, rows);
+}
+
+export type Reclassified = Omit<ChangeRow, 'run_id' | 'key' | 'stamp' | 'size' | 'is_applied'>;
+
+const withContent = sql<{ id: string; blob_key: string }>`
+  SELECT documents.id, fetches.blob_key FROM documents
+  JOIN fetches ON fetches.generation_id = documents.generation_id WHERE documents.id {amongKeys}`;
+
+/** The bytes that the current texts of these documents were made of. */
+export async function contentKeysOf(
+  reader: Reader,
+  documentIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.run(withContent, { keys: JSON.stringify(documentIds) });
+  return new Map(rows.map(({ id, blob_key }) => [id, blob_key]));
 }
 
 const remove = sql`DELETE FROM sync_changes WHERE run_id = :run_id AND kind = :kind`;

@@ -1,10 +1,10 @@
 /** What a source held when it was last compared: one entry for each document. */
 
-import { itemMoves } from '../../kernel/lifecycle/item-wait.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
+import { syncRunState } from '../../kernel/lifecycle/sync-run.ts';
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
-import { atPlaces } from '../item/at-places.ts';
 
 export interface EntryRow {
   readonly key: string;
@@ -12,6 +12,10 @@ export interface EntryRow {
   /** What the source says of the content: equal stamps mean equal content. */
   readonly stamp: string;
   readonly size: number | null;
+  /** The submission with the content of the stamp; 0: the document was there before. */
+  readonly item_id: number;
+  /** The run whose listing lacked it; 0: the last one had it. */
+  readonly missed: number;
   /** A person decided to keep the document although the source lacks it. */
   readonly is_kept: number;
 }
@@ -22,14 +26,35 @@ export interface ComparedEntry extends EntryRow {
   readonly blob_key: string | null;
   readonly bytes: number | null;
   readonly has_document: number;
+  /** Whether the run that missed it had a complete listing. */
+  readonly was_missed: number;
+  /**
+   * What became of the submission: `lost` if it was canceled, or is no longer known; `absent` if it
+   * did not find the document, which has come back since.
+   */
+  readonly standing: 'indexed' | 'reading' | 'waiting' | 'failed' | 'lost' | 'absent';
+  /** The bytes that the submission has read; null: it has not read them, or they are pruned. */
+  readonly read_key: string | null;
+  readonly read_bytes: number | null;
 }
 
 const columns = `sync_entries.key, sync_entries.document_id, sync_entries.stamp,
-  sync_entries.size, sync_entries.is_kept, fetches.blob_key, fetches.bytes,
-  CASE WHEN documents.id IS NULL THEN 0 ELSE 1 END AS has_document`;
+  sync_entries.size, sync_entries.item_id, sync_entries.missed, sync_entries.is_kept,
+  fetches.blob_key, fetches.bytes, CASE WHEN documents.id IS NULL THEN 0 ELSE 1 END AS has_document,
+  CASE WHEN documents.as_of >= sync_entries.item_id THEN 'indexed'
+    WHEN items.waits_on = '${place.worker}' THEN 'reading'
+    WHEN items.waits_on IS NOT NULL THEN 'waiting'
+    WHEN items.error ->> 'code' = 'source_missing' THEN 'absent'
+    WHEN items.error IS NOT NULL THEN 'failed' ELSE 'lost' END AS standing,
+  own.blob_key AS read_key, own.bytes AS read_bytes,
+  CASE WHEN misser.id IS NULL THEN 0 ELSE 1 END AS was_missed`;
 const joined = `FROM sync_entries
   LEFT JOIN documents ON documents.id = sync_entries.document_id
-  LEFT JOIN fetches ON fetches.generation_id = documents.generation_id`;
+  LEFT JOIN fetches ON fetches.generation_id = documents.generation_id
+  LEFT JOIN items ON items.id = sync_entries.item_id
+  LEFT JOIN fetches AS own ON own.generation_id = sync_entries.item_id
+  LEFT JOIN sync_runs AS misser ON misser.id = sync_entries.missed
+    AND misser.state = '${syncRunState.succeeded}'`;
 const between = sql<ComparedEntry>`
   SELECT ${columns} ${joined}
   WHERE sync_entries.source_id = :source_id AND sync_entries.key > :after
@@ -68,47 +93,54 @@ export function getEntries(
   return reader.run(amongKeys, { source_id: sourceId, keys: JSON.stringify(keys) });
 }
 
-const waiting = sql<{ document_id: string }>`
-  SELECT document_id FROM items WHERE document_id {amongKeys}
-    AND id = (SELECT MAX(newer.id) FROM items AS newer
-      WHERE newer.document_id = items.document_id)
-    AND (${atPlaces(itemMoves.cancel.from)} OR error IS NOT NULL)`;
+const stamps = sql<{ key: string; stamp: string }>`
+  SELECT key, stamp FROM sync_entries WHERE source_id = :source_id AND key {amongKeys}`;
 
-/**
- * Of these documents, those that are being read, or have failed. A failed one is in the inbox, or
- * a person has discarded it there: it is not submitted again while its source is unchanged.
- */
-export async function listExpected(
+/** The stamps by key, for conditional requests. */
+export async function getStamps(
   reader: Reader,
-  documentIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (documentIds.length === 0) return new Set();
-  const rows = await reader.run(waiting, { keys: JSON.stringify(documentIds) });
-  return new Set(rows.map(({ document_id }) => document_id));
+  sourceId: number,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.run(stamps, { source_id: sourceId, keys: JSON.stringify(keys) });
+  return new Map(rows.map(({ key, stamp }) => [key, stamp]));
 }
 
-const put = sqlRows({ key: 'text', document_id: 'text', stamp: 'text', size: 'int' })`
-  INSERT INTO sync_entries (source_id, key, document_id, stamp, size)
-  SELECT :source_id, :key, :document_id, :stamp, :size {rows} WHERE 1 = 1
+const put = sqlRows({
+  key: 'text',
+  document_id: 'text',
+  stamp: 'text',
+  size: 'int',
+  item_id: 'int',
+})`
+  INSERT INTO sync_entries (source_id, key, document_id, stamp, size, item_id)
+  SELECT :source_id, :key, :document_id, :stamp, :size, :item_id {rows} WHERE 1 = 1
   ON CONFLICT (source_id, key) DO UPDATE SET document_id = excluded.document_id,
-    stamp = excluded.stamp, size = excluded.size, is_kept = 0`;
+    stamp = excluded.stamp, size = excluded.size, item_id = excluded.item_id, missed = 0,
+    is_kept = 0`;
+
+export type NewEntry = Pick<EntryRow, 'key' | 'document_id' | 'stamp' | 'size'> & {
+  /** Absent: the document is there already. */
+  readonly item_id?: number | undefined;
+};
 
 export async function putEntries(
   transaction: Transaction,
   sourceId: number,
-  entries: readonly Omit<EntryRow, 'is_kept'>[],
+  entries: readonly NewEntry[],
 ): Promise<void> {
-  const rows = entries.map(({ key, document_id, stamp, size }) => ({
+  const rows = entries.map(({ key, document_id, stamp, size, item_id = 0 }) => ({
     key,
     document_id,
     stamp,
     size,
+    item_id,
   }));
   await transaction.each(put, rows, { source_id: sourceId });
 }
 
 const setStamp = sqlRows({ key: 'text', stamp: 'text', size: 'int' })`
-  UPDATE sync_entries SET stamp = :stamp, size = :size, is_kept = 0 {rows}
+  UPDATE sync_entries SET stamp = :stamp, size = :size, missed = 0, is_kept = 0 {rows}
   WHERE sync_entries.source_id = :source_id AND sync_entries.key = :key`;
 
 /** The content is the same under another stamp. */
@@ -129,6 +161,18 @@ export async function deleteEntries(
   keys: readonly string[],
 ): Promise<void> {
   await transaction.run(remove, { source_id: sourceId, keys: JSON.stringify(keys) });
+}
+
+const miss = sql`
+  UPDATE sync_entries SET missed = :run_id WHERE source_id = :source_id AND key {amongKeys}`;
+
+/** Entries that this listing lacks: they are removed if the next one lacks them as well. */
+export async function missEntries(
+  transaction: Transaction,
+  { runId: run_id, sourceId: source_id }: { readonly runId: number; readonly sourceId: number },
+  keys: readonly string[],
+): Promise<void> {
+  await transaction.run(miss, { run_id, source_id, keys: JSON.stringify(keys) });
 }
 
 const keep = sql`

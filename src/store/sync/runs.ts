@@ -17,7 +17,7 @@ import {
 } from '../../kernel/lifecycle/sync-run.ts';
 import { compileStateMove } from '../batch/compile-move.ts';
 import type { Transaction } from '../driver/database.ts';
-import { all, first } from '../driver/query.ts';
+import { all, first, write } from '../driver/query.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface SyncRunRow {
@@ -50,29 +50,35 @@ export interface SyncRunRow {
 const insert = sql<{ id: number }>`
   INSERT INTO sync_runs (source_id, cause, is_plan, state, entries_before, job_keys, created_at,
     updated_at)
-  VALUES (:source_id, :cause, :is_plan, '${syncRun.initial}', :entries_before, '[]', :now, :now)
-  ON CONFLICT DO NOTHING RETURNING id`;
+  VALUES (:source_id, :cause, :is_plan, '${syncRun.initial}', 0, '[]', :now, :now)
+  RETURNING id`;
 
 export interface NewSyncRun {
   readonly source_id: number;
   readonly cause: string;
   readonly is_plan: number;
-  readonly entries_before: number;
   readonly now: number;
 }
 
-/** Undefined: the source has an open run. */
-export async function insertRun(
-  transaction: Transaction,
-  run: NewSyncRun,
-): Promise<number | undefined> {
-  return (await transaction.run(insert, { ...run }))[0]?.id;
+/** It begins when no older run of its source is in progress. */
+export async function insertRun(transaction: Transaction, run: NewSyncRun): Promise<number> {
+  const [row] = await transaction.run(insert, { ...run });
+  return (row as { id: number }).id;
 }
+
+export const setEntriesBefore = write<{ id: number; entries_before: number }>`
+  UPDATE sync_runs SET entries_before = :entries_before WHERE id = :id`;
 
 export const getRun = first<number, SyncRunRow>`SELECT * FROM sync_runs WHERE id = :id`;
 
-export const getOpenRun = first<number, SyncRunRow>`
-  SELECT * FROM sync_runs WHERE source_id = :source_id AND state IN (${sqlList(openRunStates)})`;
+/** Oldest first: each waits for those before it, unless they wait for a person. */
+export const listOpenRuns = all<number, SyncRunRow>`
+  SELECT * FROM sync_runs WHERE source_id = :source_id AND state IN (${sqlList(openRunStates)})
+  ORDER BY id`;
+
+export const getHeldRun = first<number, SyncRunRow>`
+  SELECT * FROM sync_runs WHERE source_id = :source_id AND state = '${syncRunState.held}'
+  ORDER BY id DESC LIMIT 1`;
 
 export const listRuns = all<{ source_id: number; before: number; limit: number }, SyncRunRow>`
   SELECT * FROM sync_runs WHERE source_id = :source_id AND id < :before
@@ -90,6 +96,9 @@ const takeRows = sql<SyncRunRow>`
   WHERE id IN (SELECT id FROM sync_runs
     WHERE state IN (${sqlList(workedRunStates)}) AND (held_until <= :now
       OR worker IS NULL OR NOT EXISTS (SELECT 1 FROM workers WHERE workers.id = sync_runs.worker))
+      AND NOT EXISTS (SELECT 1 FROM sync_runs AS older
+        WHERE older.source_id = sync_runs.source_id AND older.id < sync_runs.id
+          AND older.state IN (${sqlList(workedRunStates)}))
     ORDER BY id LIMIT :limit {skipLocked})
   RETURNING *`;
 
@@ -100,7 +109,7 @@ export interface TakenBy {
   readonly limit: number;
 }
 
-/** Takes runs that no live process works on. */
+/** Takes runs that no live process works on, and that wait for no other run of their source. */
 export function takeRuns(
   transaction: Transaction,
   { worker, now, heldUntil, limit }: TakenBy,

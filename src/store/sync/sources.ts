@@ -31,11 +31,18 @@ export interface SyncSourceRow {
   readonly options: string;
   /** Null: it runs on demand only. */
   readonly schedule: string | null;
-  /** The interval of the schedule, if it has a fixed one. */
+  /** The longest interval of the schedule, if it has intervals. */
   readonly every_ms: number | null;
   readonly state: SyncSourceState;
   /** When the next run is due; null: never. */
   readonly next_at: number | null;
+  /** What the last listing left for the next one. */
+  readonly cursor: string | null;
+  /** Runs in a row that found no change. */
+  readonly quiet_runs: number;
+  /** The address that takes messages of a change, and their secret; null: there is none. */
+  readonly hook: string | null;
+  readonly hook_secret: string | null;
   /** Failed runs in a row. */
   readonly failures: number;
   /** JSON of the last failure, while it is failing. */
@@ -48,7 +55,8 @@ export interface SyncSourceRow {
 
 export type NewSyncSource = Omit<
   SyncSourceRow,
-  'id' | 'state' | 'failures' | 'error' | 'synced_at' | 'created_at' | 'updated_at'
+  | ('id' | 'state' | 'cursor' | 'failures' | 'error' | 'synced_at' | 'created_at' | 'updated_at')
+  | ('quiet_runs' | 'hook' | 'hook_secret')
 > & { readonly now: number };
 
 const kept = sqlList(keptSourceStates);
@@ -77,6 +85,9 @@ export const getSyncSourceById = first<number, SyncSourceRow>`
 export const listSyncSources = all<{ caller: string; limit: number }, SyncSourceRow>`
   SELECT * FROM sync_sources WHERE caller = :caller AND state IN (${kept})
   ORDER BY name LIMIT :limit`;
+
+export const getSourceOfHook = first<string, SyncSourceRow>`
+  SELECT * FROM sync_sources WHERE hook = :hook AND state IN (${kept})`;
 
 /** The source of a caller that follows this location for this corpus. */
 export const findSyncSource = first<
@@ -144,11 +155,23 @@ export const setSchedule = hits<
   Transaction
 >`
   UPDATE sync_sources SET schedule = :schedule, every_ms = :every_ms,
-    options = :options, next_at = :next_at, updated_at = :now
+    options = :options, cursor = NULL, next_at = :next_at, updated_at = :now
   WHERE id = :id RETURNING id`;
 
-export const setSynced = hits<{ id: number; now: number }, Transaction>`
-  UPDATE sync_sources SET synced_at = :now WHERE id = :id RETURNING id`;
+interface Synced {
+  readonly id: number;
+  readonly cursor: string | null;
+  readonly quiet_runs: number;
+  readonly now: number;
+}
+
+export const setSynced = hits<Synced, Transaction>`
+  UPDATE sync_sources SET synced_at = :now, cursor = COALESCE(:cursor, cursor),
+    quiet_runs = :quiet_runs
+  WHERE id = :id RETURNING id`;
+
+export const setHook = hits<Pick<SyncSourceRow, 'id' | 'hook' | 'hook_secret'>, Transaction>`
+  UPDATE sync_sources SET hook = :hook, hook_secret = :hook_secret WHERE id = :id RETURNING id`;
 
 const removedSources = sql<{ id: number }>`
   SELECT id FROM sync_sources WHERE state = '${syncSourceState.removed}' LIMIT :limit`;

@@ -167,7 +167,8 @@ export const submissionTests: readonly BatchTest[] = [
       `a ${kind} whose submitter died before its commit is found, and not submitted again`,
       async (bench) => {
         const key = await bench.submit(kind === 'completion' ? completions : recordings);
-        // Other batches of the same caller fill the first pages of the provider's list.
+        await submitAndDie(bench);
+        // Later batches of the same caller fill the first pages of the provider's list.
         for (let other = 0; other < 5; other += 1) {
           await bench.submit(kind === 'completion' ? completions : recordings);
         }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { carryOutMoves } from '../../../src/engine/command/ownership-moves.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
+import { placeOf } from '../../../src/kernel/name/corpus-name.ts';
 import {
   ensureCaller,
   getCaller,
@@ -13,6 +14,7 @@ import { listHoldings } from '../../../src/store/corpus/access.ts';
 import { getCorpusSettings, setCorpusBudget } from '../../../src/store/corpus/settings.ts';
 import type { Database } from '../../../src/store/driver/database.ts';
 import { getSpending } from '../../../src/store/money/spending.ts';
+import { insertSyncSource } from '../../../src/store/sync/sources.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';
 import { pipelineOf } from './money.ts';
@@ -62,7 +64,48 @@ function failingAfter(database: Database, writes: number): Database {
   });
 }
 
+/** A source of a corpus, by its name. */
+function follow(bench: EngineFixture, caller: string, corpus: string, name: string) {
+  const { caller: place_caller, corpus: place_corpus } = placeOf({ caller, corpus });
+  const times = { schedule: null, every_ms: null, next_at: null, now: bench.world.now() };
+  const place = { caller, corpus, place_caller, place_corpus, kind: 'folder', location: name };
+  return bench.store.database.write((transaction) =>
+    insertSyncSource(transaction, { ...place, ...times, name, options: '{}' }),
+  );
+}
+
 export const callerTests: readonly EngineTest[] = [
+  [
+    'sources move with their corpora, and a name that is taken gets a number',
+    async (bench) => {
+      const engine = await bench.start();
+      await know(bench, 'ann', 'bob');
+      for (const corpus of ['notes', 'diary']) await submit(bench, 'ann', corpus);
+      await follow(bench, 'ann', 'notes', 'docs');
+      await follow(bench, 'ann', 'diary', 'diary');
+      await follow(bench, 'bob', 'own', 'docs');
+      const sources = async (): Promise<string[]> => {
+        const rows = await bench.store.rows<Record<'caller' | 'name' | 'corpus', string>>(
+          'SELECT caller, name, corpus FROM sync_sources ORDER BY caller, name',
+        );
+        return rows.map(({ caller, name, corpus }) => `${name} of ${caller} follows ${corpus}`);
+      };
+      await engine.callers.move('ann', 'bob', { corpus: 'notes' });
+      assert.deepEqual(await sources(), [
+        'diary of ann follows diary',
+        'docs of bob follows own',
+        'docs-2 of bob follows notes@ann',
+      ]);
+      await engine.callers.move('ann', 'bob');
+      assert.deepEqual(await sources(), [
+        'diary of bob follows diary@ann',
+        'docs of bob follows own',
+        'docs-2 of bob follows notes@ann',
+      ]);
+      await engine.callers.move('bob', 'ann');
+      assert.ok((await sources()).includes('diary of ann follows diary'));
+    },
+  ],
   [
     'an interrupted move continues, and everything is moved once',
     async (bench) => {
@@ -83,7 +126,7 @@ export const callerTests: readonly EngineTest[] = [
       await database.write((transaction) =>
         mergeCallers(transaction, { from: 'ann', to: 'bob', now: bench.world.now() }),
       );
-      await assert.rejects(carryOutMoves(failingAfter(database, 4)), /the process is gone/);
+      await assert.rejects(carryOutMoves(failingAfter(database, 5)), /the process is gone/);
       const between = await owners(bench);
       assert.ok(between.jobs.includes('1 of ann in notes'), between.jobs.join());
       assert.ok(between.items.includes('1000 of bob in notes@ann'), between.items.join());

@@ -5,6 +5,7 @@ import { Failure } from '../../../src/kernel/failure/failure.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import type { Parser } from '../../../src/pipeline/extract/parsed.ts';
 import { PaidAnswers } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../../src/provider/embedding/embedding.ts';
@@ -28,11 +29,12 @@ export function pipelineOf(
   bench: EngineFixture,
   embedder: Embedder,
   others: readonly Embedder[] = [],
+  parser: Parser = parse,
 ): Pipeline {
   return documentPipeline({
     blobs,
     fetcher,
-    parser: parse,
+    parser,
     extractor,
     embedder,
     otherEmbedder: (model) => others.find((other) => other.model === model),

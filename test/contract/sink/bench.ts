@@ -30,6 +30,8 @@ export interface SinkCase {
   readonly sink?: Sink | undefined;
   /** Readers use only the sink: current content is visible once it is delivered. */
   readonly isLater?: boolean | undefined;
+  /** A reader may find nothing of a document while it is replaced: the server has no snapshots. */
+  readonly mayMiss?: boolean | undefined;
   /** What readers see of a corpus now; a word narrows it to headings that contain it. */
   seen(of: Corpus, heading?: string): Promise<string[]>;
   /** Everything that is stored, current or not; undefined if it cannot be listed. */

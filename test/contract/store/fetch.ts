@@ -127,7 +127,7 @@ export const fetchTests: readonly StoreTest[] = [
     async (store) => {
       const small = new Uint8Array([1, 0, 255]);
       const known = { media_type: 'text/html', bytes: 3, charset: 'utf-8' };
-      const row = { generation_id: 1, ...known, body: small };
+      const row = { generation_id: 1, ...known, body: small, packed: null };
       await store.database.write(async (transaction) => {
         await writeFetch(transaction, { ...row, blob_key: 'a' });
         await writeFetch(transaction, { ...row, blob_key: 'b', charset: null, body: null });
@@ -169,7 +169,8 @@ export const fetchTests: readonly StoreTest[] = [
     async (store) => {
       const { ids } = await store.submit({ items: 4 });
       const [current = 0, unchanged = 0, failed = 0, open = 0] = ids;
-      const row = { blob_key: 'a', media_type: 'text/html', bytes: 3, charset: null, body: null };
+      const about = { blob_key: 'a', media_type: 'text/html', bytes: 3, charset: null };
+      const row = { ...about, body: null, packed: null };
       const steps = { [current]: 'done', [unchanged]: 'done', [failed]: 'failed' };
       await store.database.write(async (transaction) => {
         for (const generation_id of ids) await writeFetch(transaction, { ...row, generation_id });

@@ -75,6 +75,18 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
+    'parsed documents are split by their item if the corpus has chunk sizes of its own',
+    async (store) => {
+      const key = { caller: 'me', corpus: 'notes' };
+      await store.commands.rechunk({ ...key, change: { tokensMax: 64 } });
+      const ids = await store.commands.submitParsed(submission(both));
+      assert.equal((await store.item(ids[0])).step, 'content_extracted');
+      assert.equal((await counts(store)).chunks, 0);
+      const rows = await store.rows<{ chunking: string }>('SELECT chunking FROM texts');
+      assert.deepEqual(new Set(rows.map(({ chunking }) => chunking)), new Set(['64/31']));
+    },
+  ],
+  [
     'a parsed document starts with the step after its text',
     async (store) => {
       await store.commands.submitParsed(submission(both));

@@ -113,6 +113,22 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
+    'neighboring rows with equal, absent and similar values keep their own',
+    async (store) => {
+      await withThings(store, 0);
+      const names = ['NULL', 'NULL', null, null, '', '', '"', '"', '\\', '\\', 'a', 'a'];
+      const rows = names.map((name, index) => ({ ...thing(index), name, size: index >> 1 }));
+      await store.database.write((transaction) => transaction.each(insertThing, rows));
+      const found = await store.rows<{ name: string | null; size: number }>(
+        'SELECT name, size FROM things ORDER BY id',
+      );
+      assert.deepEqual(
+        found.map(({ name, size }) => [name, size]),
+        rows.map(({ name, size }) => [name, size]),
+      );
+    },
+  ],
+  [
     'whole numbers beyond 32 bits are read as numbers',
     async (store) => {
       await withThings(store, 0);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/store/driver/database.ts';
+import type { Database, Transaction } from '../../../src/store/driver/database.ts';
 import { sql } from '../../../src/store/driver/statement.ts';
 import { sweepAlone } from '../../../src/store/driver/sweep-lock.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const add = sql`INSERT INTO corpora (name, created_at) VALUES (:name, 1)`;
+
+const read = sql<{ name: string }>`SELECT name FROM corpora`;
 
 async function names(store: StoreFixture): Promise<string[]> {
   const rows = await store.rows<{ name: string }>('SELECT name FROM corpora ORDER BY name');
@@ -46,6 +48,28 @@ export const transactionTests: readonly StoreTest[] = [
       assert.deepEqual(await names(store), []);
       await store.database.write((transaction) => transaction.run(add, { name: 'b' }));
       assert.deepEqual(await names(store), ['b']);
+    },
+  ],
+  [
+    'a failed statement that nobody waited for is the error of what follows it, and of the commit',
+    async (store) => {
+      const follow = {
+        nothing: async () => undefined,
+        'a read': async (transaction) => transaction.run(read),
+        'a wait': async (transaction) => transaction.sent(),
+      } satisfies Record<string, (transaction: Transaction) => Promise<unknown>>;
+      for (const [what, then] of Object.entries(follow)) {
+        let isPast = false;
+        const write = store.database.write(async (transaction) => {
+          await transaction.run(add, { name: 'a' });
+          await transaction.run(add, { name: 'a' });
+          await then(transaction);
+          isPast = what !== 'nothing';
+        });
+        await assert.rejects(write, /unique/i, what);
+        assert.equal(isPast, false, what);
+        assert.deepEqual(await names(store), []);
+      }
     },
   ],
   [

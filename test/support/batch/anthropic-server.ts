@@ -1,5 +1,5 @@
 /** Anthropic's message batches, as their API reference describes them. */
-import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+import { type Call, ProviderServer, type Reply, unknownFields } from './provider-server.ts';
 
 interface Batch {
   readonly id: string;
@@ -30,6 +30,14 @@ export class AnthropicServer {
     const { requests } = call.json() as unknown as Batch;
     const isWhole = requests.every(({ params }) => Number.isInteger(params.max_tokens));
     if (!isWhole) return refused('requests.0.params.max_tokens: Field required');
+    const ids = requests.map(({ custom_id }) => custom_id);
+    if (new Set(ids).size < ids.length) return refused('requests: custom_id must be unique');
+    if (!ids.every((each) => /^[\w-]{1,64}$/.test(each))) return refused('custom_id: bad pattern');
+    const [strange] = requests.flatMap(({ custom_id, params, ...more }) => [
+      ...Object.keys(more),
+      ...unknownFields(params, knownParameters),
+    ]);
+    if (strange !== undefined) return refused(`${strange}: Extra inputs are not permitted`);
     this.batches.set(id, { id, requests, polls: 0, isCanceled: false });
     return { body: { id, type: 'message_batch', processing_status: 'in_progress' } };
   }
@@ -91,3 +99,8 @@ function refused(message: string): Reply {
     body: { type: 'error', error: { type: 'invalid_request_error', message } },
   };
 }
+
+const knownParameters = [
+  ...['model', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice', 'metadata', 'thinking'],
+  ...['stop_sequences', 'temperature', 'top_k', 'top_p', 'service_tier', 'output_config'],
+];

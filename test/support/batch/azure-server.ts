@@ -1,11 +1,13 @@
-/** Azure's batch transcription, as its REST reference of the version 2024-11-15 describes it. */
+/** Azure's batch transcription, as its OpenAPI document of the version 2024-11-15 describes it. */
 import type { Cleanup } from '../temporary.ts';
 import { type Call, type Handler, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Transcription {
   readonly id: string;
   readonly displayName: string;
+  readonly locale: string;
   readonly contentUrls: readonly string[];
+  readonly properties: object;
   polls: number;
 }
 
@@ -50,20 +52,24 @@ export class AzureServer {
     if (problem) return { status: 400, body: { code: 'InvalidPayload', message: problem } };
     this.#made += 1;
     const id = `t-${this.#made}`;
-    const { displayName, contentUrls } = body as unknown as Transcription;
-    const job = { id, displayName, contentUrls, polls: 0 };
+    const { displayName, locale, contentUrls, properties } = body as unknown as Transcription;
+    const job = { id, displayName, locale, contentUrls, properties, polls: 0 };
     this.jobs.set(id, job);
-    return { status: 201, body: this.#shape(job, 'NotStarted') };
+    const headers = { location: this.#self(id) };
+    return { status: 201, headers, body: this.#shape(job, 'NotStarted') };
   }
 
-  #shape({ id, displayName }: Transcription, status: string): Record<string, unknown> {
-    const failed = { error: { code: 'InvalidData', message: 'the audio cannot be read' } };
+  /** The addresses of the recordings are not returned. */
+  #shape(job: Transcription, status: string): Record<string, unknown> {
+    const { id, displayName, locale, properties } = job;
+    const error = { code: 'InvalidData', message: 'the audio cannot be read' };
     return {
       self: this.#self(id),
       displayName,
+      locale,
       status,
       links: { files: this.#self(id, '/files') },
-      properties: status === 'Failed' ? failed : {},
+      properties: status === 'Failed' ? { ...properties, error } : properties,
     };
   }
 
@@ -87,7 +93,9 @@ export class AzureServer {
   }
 
   #delete(id = ''): Reply {
-    return { status: this.jobs.delete(id) ? 204 : 404 };
+    this.jobs.delete(id);
+    // Also if it did not exist.
+    return { status: 204 };
   }
 
   #files(id = '', query = new URLSearchParams()): Reply {
@@ -145,19 +153,37 @@ export class AzureServer {
 }
 
 const version = 'api-version=2024-11-15';
+const parameters = ['api-version', 'skip', 'top', 'filter'];
 
 /** Every call names the version of the interface. */
 function strict(handler: Handler): Handler {
   return (call: Call, match) => {
-    if (call.query.get('api-version') === '2024-11-15') return handler(call, match);
-    return { status: 400, body: { code: 'InvalidRequest', message: 'api-version is missing' } };
+    const refusal = (message: string) => ({
+      status: 400,
+      body: { code: 'InvalidRequest', message },
+    });
+    if (call.query.get('api-version') !== '2024-11-15') return refusal('api-version is missing');
+    const extra = [...call.query.keys()].find((name) => !parameters.includes(name));
+    return extra === undefined ? handler(call, match) : refusal(`${extra} is not a parameter`);
   };
 }
 
-const fields = ['displayName', 'locale', 'contentUrls', 'properties'];
+/** What a new transcription may have; the rest of its description is read-only. */
+const fields = [
+  ...['displayName', 'description', 'locale', 'contentUrls', 'contentContainerUrl'],
+  ...['model', 'dataset', 'properties', 'customProperties'],
+];
+const propertyNames = [
+  ...['wordLevelTimestampsEnabled', 'displayFormWordLevelTimestampsEnabled', 'channels'],
+  ...['destinationContainerUrl', 'punctuationMode', 'profanityFilterMode', 'timeToLiveHours'],
+  ...['diarization', 'languageIdentification'],
+];
 
 function problemOf(body: Record<string, unknown>): string | undefined {
-  const extra = Object.keys(body).find((name) => !fields.includes(name));
+  const properties = (body.properties ?? {}) as Record<string, unknown>;
+  const extra =
+    Object.keys(body).find((name) => !fields.includes(name)) ??
+    Object.keys(properties).find((name) => !propertyNames.includes(name));
   if (extra !== undefined) return `$.${extra}: The supplied value is invalid.`;
   for (const name of ['displayName', 'locale']) {
     if (typeof body[name] !== 'string' || body[name] === '') return `${name} is required`;
@@ -166,8 +192,9 @@ function problemOf(body: Record<string, unknown>): string | undefined {
   if (!Array.isArray(urls) || urls.length === 0 || urls.length > 1000) {
     return 'contentUrls must have 1 to 1000 entries';
   }
-  const { timeToLiveHours: hours } = (body.properties ?? {}) as { timeToLiveHours?: unknown };
-  return typeof hours === 'number' && hours >= 6 && hours <= 744
+  if (!urls.every((url) => URL.canParse(url))) return 'contentUrls must be addresses';
+  const hours = properties.timeToLiveHours;
+  return Number.isInteger(hours) && Number(hours) >= 6 && Number(hours) <= 744
     ? undefined
     : 'properties.timeToLiveHours must be between 6 and 744';
 }

@@ -1,5 +1,8 @@
-/** Gemini's files and batches, as its REST reference describes them. */
-import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+/**
+ * Gemini's files and batches. Fields and states are those that its package for JavaScript sends and
+ * reads (`docs/verified.md`).
+ */
+import { type Call, ProviderServer, type Reply, unknownFields } from './provider-server.ts';
 
 interface Batch {
   readonly name: string;
@@ -41,15 +44,26 @@ export class GeminiServer {
   }
 
   #create(call: Call): Reply {
-    const { batch } = call.json() as {
+    const body = call.json();
+    const { batch } = body as {
       batch: { displayName: string; inputConfig: { fileName: string } };
     };
+    const [strange] = [
+      ...unknownFields(body, ['batch']),
+      ...unknownFields(batch, ['displayName', 'inputConfig', 'webhookConfig']),
+      ...unknownFields(batch.inputConfig, ['fileName', 'requests']),
+    ];
+    if (strange !== undefined) {
+      return invalid(`Invalid JSON payload received. Unknown name "${strange}"`);
+    }
+    if (!this.files.has(batch.inputConfig.fileName)) return invalid('the file does not exist');
     const name = `batches/${this.batches.size + 1}`;
     const text = this.files.get(batch.inputConfig.fileName) ?? '';
     const lines = text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    if (lines.some((line) => !isRequest(line))) return invalid('a line of the file is no request');
     const { displayName } = batch;
     this.batches.set(name, { name, displayName, lines, polls: 0, isCanceled: false });
     return { body: { name, metadata: { state: 'BATCH_STATE_PENDING', displayName } } };
@@ -102,7 +116,11 @@ export class GeminiServer {
         ...{ promptTokenCount: 100, candidatesTokenCount: 20, thoughtsTokenCount: 300 },
         totalTokenCount: 420,
       };
-      const candidates = [{ finishReason: 'STOP', content: { parts: [{ text }] } }];
+      if (text === 'blocked') {
+        return { key, response: { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata } };
+      }
+      const parts = [{ text: 'let me think', thought: true }, { text }];
+      const candidates = [{ finishReason: 'STOP', content: { parts } }];
       return { key, response: { candidates, usageMetadata } };
     });
     return {
@@ -112,4 +130,24 @@ export class GeminiServer {
         .join(''),
     };
   }
+}
+
+const known = {
+  line: ['key', 'request'],
+  request: [
+    ...['contents', 'systemInstruction', 'generationConfig', 'safetySettings', 'tools'],
+    ...['toolConfig', 'cachedContent'],
+  ],
+};
+
+function isRequest(line: { key?: unknown; request?: unknown }): boolean {
+  const strange = [
+    ...unknownFields(line, known.line),
+    ...unknownFields(line.request, known.request),
+  ];
+  return typeof line.key === 'string' && strange.length === 0;
+}
+
+function invalid(message: string): Reply {
+  return { status: 400, body: { error: { code: 400, status: 'INVALID_ARGUMENT', message } } };
 }

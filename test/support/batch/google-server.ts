@@ -1,11 +1,14 @@
-/** Google Speech v2: long-running operations of batch recognition, and the token exchange. */
-import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+/**
+ * Google Speech v2: long-running operations of batch recognition, and the token exchange. The
+ * fields are those of `google/cloud/speech/v2/cloud_speech.proto` (`docs/verified.md`).
+ */
+import { type Call, ProviderServer, type Reply, unknownFields } from './provider-server.ts';
 
 interface Operation {
   readonly name: string;
   readonly request: {
     readonly files: { uri: string }[];
-    readonly config: { model: string };
+    readonly config: { model: string; languageCodes: string[] };
     readonly recognitionOutputConfig?: { inlineResponseConfig?: object };
   };
   readonly createTime: string;
@@ -33,10 +36,11 @@ export class GoogleServer {
   #begin(call: Call): Reply {
     if (call.headers.authorization !== 'Bearer token-of-google') return { status: 401 };
     const request = call.json() as unknown as Operation['request'];
+    const problem = problemOf(request);
+    if (problem) return invalid(problem);
     const isInline = request.recognitionOutputConfig?.inlineResponseConfig !== undefined;
     if (isInline && request.files.length !== 1) {
-      const message = 'inline_response_config is only supported with just one audio file';
-      return { status: 400, body: { error: { code: 400, status: 'INVALID_ARGUMENT', message } } };
+      return invalid('inline_response_config is only supported with just one audio file');
     }
     const name = `${parent}/operations/${this.operations.size + 1}`;
     const createTime = new Date(this.now()).toISOString();
@@ -74,6 +78,8 @@ export class GoogleServer {
         : [
             uri,
             {
+              // Success has the code 0, which JSON omits.
+              error: {},
               inlineResult: { transcript: { results: [{ alternatives }] } },
               metadata: { totalBilledDuration: '4.12s' },
             },
@@ -88,4 +94,32 @@ export class GoogleServer {
     operation.isCanceled = true;
     return { body: {} };
   }
+}
+
+const known = {
+  request: ['config', 'configMask', 'files', 'recognitionOutputConfig', 'processingStrategy'],
+  config: [
+    ...['autoDecodingConfig', 'explicitDecodingConfig', 'model', 'languageCodes', 'features'],
+    ...['adaptation', 'transcriptNormalization', 'translationConfig', 'denoiserConfig'],
+  ],
+  file: ['uri', 'config', 'configMask'],
+  output: ['gcsOutputConfig', 'inlineResponseConfig', 'outputFormatConfig'],
+};
+
+function problemOf(request: Operation['request']): string | undefined {
+  const [strange] = [
+    ...unknownFields(request, known.request),
+    ...unknownFields(request.config, known.config),
+    ...request.files.flatMap((file) => unknownFields(file, known.file)),
+    ...unknownFields(request.recognitionOutputConfig, known.output),
+  ];
+  if (strange !== undefined) return `Invalid JSON payload received. Unknown name "${strange}"`;
+  if (request.config.languageCodes.length === 0) return 'language_codes must not be empty';
+  return request.files.every(({ uri }) => uri.startsWith('gs://'))
+    ? undefined
+    : 'audio files must be in Cloud Storage';
+}
+
+function invalid(message: string): Reply {
+  return { status: 400, body: { error: { code: 400, status: 'INVALID_ARGUMENT', message } } };
 }

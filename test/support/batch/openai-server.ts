@@ -1,6 +1,6 @@
 /** OpenAI's files and batches, as their API reference describes them. */
 import type { Cleanup } from '../temporary.ts';
-import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+import { type Call, ProviderServer, type Reply, unknownFields } from './provider-server.ts';
 
 export interface BatchLine {
   readonly custom_id: string;
@@ -21,7 +21,7 @@ interface Batch {
 }
 
 export type LineOutcome =
-  | { readonly content: string }
+  | { readonly content: string; readonly finish?: string }
   | { readonly vector: readonly unknown[] }
   | { readonly status: number; readonly message: string }
   | 'missing'
@@ -83,7 +83,12 @@ export class OpenaiServer {
   }
 
   #create(call: Call): Reply {
-    const { input_file_id, metadata } = call.json() as unknown as Batch;
+    const asked = call.json();
+    const problem = problemOf(asked, this.files);
+    if (problem) {
+      return { status: 400, body: { error: { message: problem, type: 'invalid_request_error' } } };
+    }
+    const { input_file_id, metadata } = asked as unknown as Batch;
     const id = `batch_${this.batches.size + 1}`;
     const batch = { id, input_file_id, metadata, polls: 0, isCanceled: false };
     this.batches.set(id, batch);
@@ -141,7 +146,7 @@ export class OpenaiServer {
     const body =
       'vector' in outcome
         ? { data: [{ index: 0, embedding: outcome.vector }], usage: { prompt_tokens: 100 } }
-        : { choices: [{ finish_reason: 'stop', message: { content: outcome.content } }], usage };
+        : { choices: [choiceOf(outcome)], usage };
     const response = { status_code: 200, request_id: 'r', body };
     return isGood ? [JSON.stringify({ id: 'x', custom_id, response, error: null })] : [];
   }
@@ -206,4 +211,26 @@ export class OpenaiServer {
     if (text === undefined) return { status: 404 };
     return { body: id.startsWith('out-') ? this.rewrite(text) : text };
   }
+}
+
+function choiceOf({ content, finish = 'stop' }: { content: string; finish?: string }): object {
+  return { index: 0, finish_reason: finish, message: { role: 'assistant', content } };
+}
+
+const known = {
+  fields: [
+    ...['input_file_id', 'endpoint', 'completion_window', 'metadata', 'output_expires_after'],
+  ],
+  endpoints: ['/v1/responses', '/v1/chat/completions', '/v1/embeddings', '/v1/completions'],
+};
+
+function problemOf(
+  asked: Readonly<Record<string, unknown>>,
+  files: ReadonlyMap<string, string>,
+): string | undefined {
+  const [strange] = unknownFields(asked, known.fields);
+  if (strange !== undefined) return `Unknown parameter: '${strange}'.`;
+  if (!known.endpoints.includes(String(asked.endpoint))) return 'Invalid endpoint.';
+  if (asked.completion_window !== '24h') return "Invalid value for 'completion_window'.";
+  return files.has(String(asked.input_file_id)) ? undefined : 'No such File object.';
 }

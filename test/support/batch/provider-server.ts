@@ -121,6 +121,11 @@ function send(response: ServerResponse, reply: Reply): void {
   response.end(isRaw ? body : JSON.stringify(body));
 }
 
+/** The fields of an object that its interface does not know. */
+export function unknownFields(value: unknown, known: readonly string[]): string[] {
+  return Object.keys(Object(value)).filter((name) => !known.includes(name));
+}
+
 /** An error page of a proxy. */
 export const htmlPage: Reply = {
   headers: { 'content-type': 'text/html' },

@@ -125,20 +125,22 @@ function aws(): ProviderCase {
   };
 }
 
-function google(): ProviderCase {
-  const google = new GoogleServer();
+/** With a key of a service account, which is exchanged for a token. */
+export function googleAt(url: string): BatchProvider {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const account = { client_email: 'a@p', private_key: key, token_uri: `${url}/token` };
+  const token = new GoogleToken(account, realWorld());
+  const authorize = async () => ({ authorization: `Bearer ${await token.get()}` });
+  const endpoint = new Endpoint({ name: 'Google', url, world: realWorld(), authorize });
+  return googleTranscriber({ endpoint, project: 'p', location: 'global' });
+}
+
+function google(): ProviderCase {
+  const google = new GoogleServer();
   return {
     server: google.server,
-    make: () => {
-      const { url } = google.server;
-      const account = { client_email: 'a@p', private_key: key, token_uri: `${url}/token` };
-      const token = new GoogleToken(account, realWorld());
-      const authorize = async () => ({ authorization: `Bearer ${await token.get()}` });
-      const endpoint = new Endpoint({ name: 'Google', url, world: realWorld(), authorize });
-      return googleTranscriber({ endpoint, project: 'p', location: 'global' });
-    },
+    make: () => googleAt(google.server.url),
     body: { ...spoken('GOOGLE', gs), models: ['long', 'short'] },
     ids: gs,
     begins: /batchRecognize$/,

@@ -13,11 +13,9 @@ export function submitDue(options: BatchOptions, signal: AbortSignal): Promise<n
 /** Does everything that is due, except submissions. Returns the number of tasks polled. */
 export async function reconcile(options: BatchOptions, signal: AbortSignal): Promise<number> {
   await expireOld(options);
-  const [, polled] = await Promise.all([
-    workOff(windDownPool(options, signal), options, signal),
-    workOff(pollPool(options, signal), options, signal),
-  ]);
-  return polled;
+  // First: a task that fails in this round is wound down in the next one.
+  await workOff(windDownPool(options, signal), options, signal);
+  return workOff(pollPool(options, signal), options, signal);
 }
 
 /** Works off all due tasks in the lanes of this process. Returns how many. */

@@ -1,11 +1,34 @@
-/** Sarvam's batch speech to text: create, upload, start, poll, download. */
-import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+/**
+ * Sarvam's batch speech to text: create, upload, start, poll, download. Fields, models, languages
+ * and states are those of its package for JavaScript (`docs/verified.md`).
+ */
+import { type Call, ProviderServer, type Reply, unknownFields } from './provider-server.ts';
 
 interface Job {
   readonly id: string;
   readonly files: Map<string, Buffer>;
+  readonly asked: Parameters;
   isStarted: boolean;
   polls: number;
+}
+
+const known = {
+  parameters: [
+    ...['language_code', 'model', 'mode', 'with_timestamps', 'with_diarization'],
+    ...['num_speakers', 'input_audio_codec', 'keyterms'],
+  ],
+  models: ['saaras:v3', 'saaras:v4'],
+  languages: [
+    ...['unknown', 'hi-IN', 'bn-IN', 'kn-IN', 'ml-IN', 'mr-IN', 'od-IN', 'pa-IN', 'ta-IN'],
+    ...['te-IN', 'en-IN', 'gu-IN', 'as-IN', 'ur-IN', 'ne-IN', 'kok-IN', 'ks-IN', 'sd-IN'],
+    ...['sa-IN', 'sat-IN', 'mni-IN', 'brx-IN', 'mai-IN', 'doi-IN'],
+  ],
+};
+
+interface Parameters {
+  readonly model: string;
+  readonly language_code: string;
+  readonly with_timestamps?: boolean;
 }
 
 const root = '\\/speech-to-text\\/job\\/v1';
@@ -15,6 +38,9 @@ export class SarvamServer {
   pollsToGo = 2;
   /** The requested models. */
   readonly models: string[] = [];
+  readonly languages: string[] = [];
+  /** A job may complete although its file did not. */
+  failedState: 'Completed' | 'Failed' = 'Failed';
   transcribe: (file: string) => string | undefined = (file) => `words of ${file}`;
   readonly server: ProviderServer = new ProviderServer([
     [new RegExp(`^POST ${root}$`), (call) => this.#make(call)],
@@ -27,10 +53,13 @@ export class SarvamServer {
   ]);
 
   #make(call: Call): Reply {
-    const { job_parameters: asked } = call.json() as { job_parameters: { model: string } };
+    const { job_parameters: asked } = call.json() as { job_parameters: Parameters };
+    const problem = problemOf(asked);
+    if (problem) return refused(problem);
     this.models.push(asked.model);
+    this.languages.push(asked.language_code);
     const id = `s-${this.jobs.size + 1}`;
-    this.jobs.set(id, { id, files: new Map(), isStarted: false, polls: 0 });
+    this.jobs.set(id, { id, asked, files: new Map(), isStarted: false, polls: 0 });
     return { status: 202, body: { job_id: id, job_state: 'Accepted' } };
   }
 
@@ -52,7 +81,7 @@ export class SarvamServer {
 
   #begin(id = ''): Reply {
     const job = this.jobs.get(id);
-    if (!job || job.files.size === 0) return { status: 400, body: { error: { message: 'empty' } } };
+    if (!job || job.files.size === 0) return refused('no file was uploaded');
     job.isStarted = true;
     return { body: { job_id: id, job_state: 'Pending' } };
   }
@@ -71,15 +100,31 @@ export class SarvamServer {
     const detail = {
       inputs: [{ file_name: file }],
       outputs,
+      state: isGood ? 'Success' : 'API Error',
       error_message: isGood ? '' : 'bad audio',
     };
-    const state = isGood ? 'Completed' : 'Failed';
+    const state = isGood ? 'Completed' : this.failedState;
     return { body: { job_id: id, job_state: state, job_details: [detail] } };
   }
 
   #content(id = ''): Reply {
     const [file = ''] = this.jobs.get(id)?.files.keys() ?? [];
     const timestamps = { words: ['…'], start_time_seconds: [0], end_time_seconds: [4.12] };
-    return { body: { transcript: this.transcribe(file), language_code: 'en-IN', timestamps } };
+    const isTimed = this.jobs.get(id)?.asked.with_timestamps === true;
+    const content = { transcript: this.transcribe(file), language_code: 'en-IN' };
+    return { body: { ...content, ...(isTimed && { timestamps }) } };
   }
+}
+
+function problemOf(asked: Parameters): string | undefined {
+  const [strange] = unknownFields(asked, known.parameters);
+  if (strange !== undefined) return `job_parameters has no field ${strange}`;
+  if (!known.models.includes(asked.model)) return `model: ${asked.model} is not one of its models`;
+  return known.languages.includes(asked.language_code)
+    ? undefined
+    : `language_code: ${asked.language_code} is not one of its languages`;
+}
+
+function refused(message: string): Reply {
+  return { status: 400, body: { error: { message, code: 'invalid_request_error' } } };
 }

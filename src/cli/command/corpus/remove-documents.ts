@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Document } from '../../../contract/schema/schema.ts';
 import { Failure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import { answer, type Call, exits, usageError, withStore } from '../../command.ts';
 import { hasConsent } from '../../consent.ts';
 import type { PawlClient } from '../../pawl-client.ts';
@@ -24,14 +25,18 @@ export function removeDocuments(call: Call, args: readonly string[]): Promise<nu
     const documents = [...found.values()];
     const question = `Delete ${described(documents)} from ${corpus.name}?`;
     if (!(await hasConsent(call, question))) return exits.error;
-    for (const { document_id: id } of documents) {
-      await pawl.ask('DELETE /documents/:id', { params: { id } });
+    for (let from = 0; from < documents.length; from += atOnce) {
+      const ids = documents.slice(from, from + atOnce).map(({ document_id }) => document_id);
+      const asking = { params: { name: corpus.name }, body: { document_ids: ids } };
+      await pawl.ask('POST /corpora/:name/documents/delete', asking);
     }
     const deleted = documents.map(({ document_id, source_url }) => ({ document_id, source_url }));
     const sentence = `deleted ${count(deleted.length, 'document')} from ${corpus.name}`;
     return answer(call, { name: corpus.name, deleted }, sentence);
   });
 }
+
+const atOnce = limits.request.deletedAtOnceMax;
 
 function described(documents: readonly Document[]): string {
   const [only, ...others] = documents;

@@ -23,6 +23,7 @@ import {
 } from '../../command.ts';
 import { engineOptions } from '../../engine-options.ts';
 import { bytes, count } from '../../view/wording.ts';
+import { checkNode } from './node.ts';
 
 export interface Finding {
   readonly check: string;
@@ -74,18 +75,6 @@ function printFinding({ terminal, isJson }: Call, finding: Finding): void {
   if (advice) terminal.print(`${' '.repeat(22)}${terminal.paint('dim', '→')} ${advice}`);
 }
 
-/** As in `engines` of package.json. A clone runs on Node 24, which its launcher sees to. */
-const nodeMin = { major: 22, minor: 22 } as const;
-
-function checkNode(): Finding {
-  const found = process.version;
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isFit = major > nodeMin.major || (major === nodeMin.major && minor >= nodeMin.minor);
-  if (isFit) return { check: 'Node', verdict: 'ok', found };
-  const advice = `install Node ${nodeMin.major}.${nodeMin.minor} or newer`;
-  return { check: 'Node', verdict: 'fail', found, advice };
-}
-
 function checkBrowser(setting: string): Finding[] {
   try {
     const found = findBrowser(setting);
@@ -100,7 +89,13 @@ function checkBrowser(setting: string): Finding[] {
 async function checkOutside(config: Config): Promise<Finding[]> {
   const { blobs: settings, sinks, world } = engineOptions(config);
   const blobs = await openBlobs(settings, { data: config.data, world });
-  const open = await openSinks(sinks, world);
+  let open: Awaited<ReturnType<typeof openSinks>>;
+  try {
+    open = await openSinks(sinks, world);
+  } catch (error) {
+    await blobs.close();
+    return [failed('sinks', error)];
+  }
   const signal = AbortSignal.timeout(limits.sink.searchMs);
   const asked: [string, () => Promise<string>][] = open.sinks.map((sink) => [
     sink.name,
@@ -112,13 +107,17 @@ async function checkOutside(config: Config): Promise<Finding[]> {
     try {
       return { check, verdict: 'ok', found: await ask() };
     } catch (error) {
-      const { code, message } = toFailure(error);
-      return { check, verdict: 'fail', found: message, advice: failures[code].advice };
+      return failed(check, error);
     }
   });
   const found = await Promise.all(findings);
   await Promise.all([open.close(), blobs.close()]);
   return found;
+}
+
+export function failed(check: string, error: unknown): Finding {
+  const { code, message: found } = toFailure(error);
+  return { check, verdict: 'fail', found, advice: failures[code].advice };
 }
 
 const freeBytesMin = 1024 ** 3;
@@ -164,7 +163,8 @@ export async function checkStore(call: Call): Promise<Finding[]> {
       examine(sessionOf(pawl), isPostgres ? 'Postgres' : 'SQLite'),
     );
   } catch (error) {
-    const found = toFailure(error).message;
+    const { code, message: found } = toFailure(error);
+    if (code === 'package_missing') return [failed('store', error)];
     const advice = isPostgres
       ? 'check that Postgres runs at PAWL_DATABASE_URL and that the user may log in'
       : 'restore the folder from a backup, or move it away and ingest again';

@@ -1,25 +1,40 @@
 /** `pawl doctor` checks of each configured Redis. */
 
 import { type RedisConfig, redisAddresses } from '../../../app/settings/redis.ts';
-import { readRedisStatus } from '../../../redis/check.ts';
-import { evictionCure, publicAddress } from '../../../redis/connection.ts';
 import { bytes } from '../../view/wording.ts';
-import type { Finding } from './doctor.ts';
+import { type Finding, failed } from './doctor.ts';
 
 export async function checkRedis(config: RedisConfig): Promise<Finding[]> {
   const { orch, scrape, embed } = redisAddresses(config);
   const wanted = Object.entries({ orch, scrape, embed });
   const urls = [...new Set([orch, scrape, embed])].filter((url) => url !== undefined);
+  if (urls.length === 0) return [];
+  let redis: RedisModules;
+  try {
+    redis = await loadRedis();
+  } catch (error) {
+    return [failed('Redis', error)];
+  }
   return Promise.all(
     urls.map((url) => {
       const names = wanted.flatMap(([name, its]) => (its === url ? [name] : []));
       const check = urls.length === 1 && names.length === 3 ? 'Redis' : `Redis ${names.join(', ')}`;
-      return checkOne(url, { check, hasQueue: url === scrape || url === embed });
+      return checkOne(redis, url, { check, hasQueue: url === scrape || url === embed });
     }),
   );
 }
 
+type RedisModules = Awaited<ReturnType<typeof loadRedis>>;
+
+/** The package for Redis is installed only where Redis is used. */
+async function loadRedis() {
+  const { readRedisStatus } = await import('../../../redis/check.ts');
+  const { evictionCure, publicAddress } = await import('../../../redis/connection.ts');
+  return { readRedisStatus, evictionCure, publicAddress };
+}
+
 async function checkOne(
+  { readRedisStatus, evictionCure, publicAddress }: RedisModules,
   url: string,
   { check, hasQueue }: { readonly check: string; readonly hasQueue: boolean },
 ): Promise<Finding> {

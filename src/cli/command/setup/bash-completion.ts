@@ -4,14 +4,21 @@ import type { CompletedCommand, FlagValue } from './completion-table.ts';
 export function bashScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name).join(' ');
   return `# bash completion for pawl, written by \`pawl completion bash\`
-# One name on each line, so that names with spaces stay whole.
+# One name on each line, so that names with spaces, \`*\` or \`$\` stay whole and as they are.
 _pawl_files() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen "$1" -- "$2"))
+  local name
+  while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "$1" -- "$2")
+}
+_pawl_corpora() {
+  local name
+  while IFS= read -r name; do
+    if [[ $name == "$word"* ]]; then COMPREPLY+=("$name"); fi
+  done < <(pawl completion corpora "\${store[@]}" 2>/dev/null)
 }
 _pawl() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
-  local command="" action="" index
+  local command="" action="" index flag
+  local -a store=()
   COMPREPLY=()
   # bash splits --flag=value into three words.
   if [[ $word == = ]]; then word=""
@@ -19,7 +26,12 @@ _pawl() {
   fi
   for ((index = 1; index < COMP_CWORD; index++)); do
     case "\${COMP_WORDS[index]}" in
-      ${valueFlags(commands)}) ((index++)); [[ \${COMP_WORDS[index]} == = ]] && ((index++)) ;;
+      ${valueFlags(commands)})
+        flag="\${COMP_WORDS[index]}"
+        ((index++)); [[ \${COMP_WORDS[index]} == = ]] && ((index++))
+        case "$flag" in
+          --data|-d|--env-file|--url|-u) store+=("$flag" "\${COMP_WORDS[index]}") ;;
+        esac ;;
       -*|=) ;;
       *)
         if [[ -z $command ]]; then command="\${COMP_WORDS[index]}"
@@ -49,7 +61,7 @@ function valueFlags(commands: readonly CompletedCommand[]): string {
   return [...new Set(names)].join('|');
 }
 
-function caseOf({ name, actions, takesFiles, flags }: CompletedCommand): string {
+function caseOf({ name, actions, corpusAt, takesFiles, flags }: CompletedCommand): string {
   const values = flags.flatMap(({ name: flag, short, value }) => {
     if (!value) return [];
     const forms = short ? `--${flag}|-${short}` : `--${flag}`;
@@ -59,8 +71,10 @@ function caseOf({ name, actions, takesFiles, flags }: CompletedCommand): string 
   const files = '_pawl_files -f "$word"';
   const first = `COMPREPLY=($(compgen -W "${actions.join(' ')}" -- "$word"))`;
   const rest = takesFiles ? files : ':';
+  const second = corpusAt === 2 ? '_pawl_corpora' : rest;
+  const named = corpusAt === 1 ? `if [[ -z $action ]]; then _pawl_corpora; else ${rest}; fi` : rest;
   const positional =
-    actions.length === 0 ? rest : `if [[ -z $action ]]; then ${first}; else ${rest}; fi`;
+    actions.length === 0 ? named : `if [[ -z $action ]]; then ${first}; else ${second}; fi`;
   return `    ${name})
       case "$before" in
 ${values.join('\n')}
@@ -75,6 +89,7 @@ function replyOf(value: FlagValue): string {
   if (value.kind === 'choice') {
     return `COMPREPLY=($(compgen -W "${value.choices.join(' ')}" -- "$word"));`;
   }
+  if (value.kind === 'corpus') return '_pawl_corpora;';
   if (value.kind === 'folder') return '_pawl_files -d "$word";';
   return value.kind === 'file' ? '_pawl_files -f "$word";' : '';
 }

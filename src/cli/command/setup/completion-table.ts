@@ -11,13 +11,15 @@ export interface CompletedFlag {
 
 export type FlagValue =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
-  | { readonly kind: 'file' | 'folder' | 'text' };
+  | { readonly kind: 'file' | 'folder' | 'corpus' | 'text' };
 
 export interface CompletedCommand {
   readonly name: string;
   readonly summary: string;
   /** The words that may follow the command: its actions, or the values of its argument. */
   readonly actions: readonly string[];
+  /** Which argument is the name of a corpus: 1 or 2, or 0 for none. */
+  readonly corpusAt: number;
   /** Its arguments are files. */
   readonly takesFiles: boolean;
   readonly flags: readonly CompletedFlag[];
@@ -28,12 +30,13 @@ export function completionTable(commands: readonly Command[]): CompletedCommand[
     name: command.name,
     summary: command.summary,
     actions: actionsOf(command.usage),
+    corpusAt: Math.max(0, ...command.usage.map(corpusIn)),
     takesFiles: command.usage.some((line) => /\b(?:SOURCE|FILE|DIR)\b/.test(line)),
     flags: flagsOf(command),
   }));
   const names = own.map(({ name }) => name);
   const help = { name: 'help', summary: 'show what a command takes', actions: names };
-  return [...own, { ...help, takesFiles: false, flags: [] }];
+  return [...own, { ...help, corpusAt: 0, takesFiles: false, flags: [] }];
 }
 
 /** `jobs [list] …` and `jobs show|pause ID` have the actions list, show and pause. */
@@ -41,6 +44,11 @@ function actionsOf(usage: readonly string[]): string[] {
   const words = usage.map((line) => (line.split(' ')[1] ?? '').replace(/^\[(.*)\]$/, '$1'));
   const actions = words.filter((word) => /^[a-z-]+(?:\|[a-z-]+)*$/.test(word));
   return [...new Set(actions.flatMap((word) => word.split('|')))];
+}
+
+/** `corpora show CORPUS` has it as the second word after the command. */
+function corpusIn(line: string): number {
+  return line.split(' ').findIndex((word) => /^CORPUS\b/.test(word));
 }
 
 function flagsOf({ options, isLocal }: Command): CompletedFlag[] {
@@ -58,11 +66,12 @@ function listed(options: Readonly<Record<string, Option>>): CompletedFlag[] {
     name,
     short: option.short,
     meaning: option.meaning,
-    value: option.type === 'boolean' ? undefined : valueOfFlag(option),
+    value: option.type === 'boolean' ? undefined : valueOfFlag(name, option),
   }));
 }
 
-function valueOfFlag({ value, choices }: Option): FlagValue {
+function valueOfFlag(name: string, { value, choices }: Option): FlagValue {
+  if (name === 'corpus') return { kind: 'corpus' };
   if (choices) return { kind: 'choice', choices };
   if (value === 'DIR') return { kind: 'folder' };
   return { kind: value === 'FILE' ? 'file' : 'text' };

@@ -16,7 +16,7 @@ ${lines.join('\n')}
 `;
 }
 
-function linesOf({ name, actions, takesFiles, flags }: CompletedCommand): string[] {
+function linesOf({ name, actions, corpusAt, takesFiles, flags }: CompletedCommand): string[] {
   const seen = `__fish_seen_subcommand_from ${name}`;
   const words = actions.join(' ');
   const isFirst = `${seen}; and not __fish_seen_subcommand_from ${words}`;
@@ -24,9 +24,18 @@ function linesOf({ name, actions, takesFiles, flags }: CompletedCommand): string
   const action = name === 'help' ? seen : isFirst;
   return [
     ...(actions.length > 0 ? [`complete -c pawl -n "${action}" -a ${quoted(words)}`] : []),
+    ...(corpusAt > 0 ? [corporaLine(seen, corpusAt === 2 ? words : '')] : []),
     ...(takesFiles ? [`complete -c pawl -n "${seen}" -F`] : []),
     ...flags.map((flag) => flagOf(seen, flag)),
   ];
+}
+
+const corpora = "'(pawl completion corpora 2>/dev/null)'";
+
+/** After one of the actions, if there are any. */
+function corporaLine(seen: string, actions: string): string {
+  const after = actions === '' ? '' : `; and __fish_seen_subcommand_from ${actions}`;
+  return `complete -c pawl -n "${seen}${after}" -a ${corpora}`;
 }
 
 function flagOf(seen: string, { name, short, meaning, value }: CompletedFlag): string {
@@ -38,6 +47,7 @@ function flagOf(seen: string, { name, short, meaning, value }: CompletedFlag): s
 function valuePart(value: CompletedFlag['value']): string {
   if (value === undefined) return '';
   if (value.kind === 'choice') return ` -x -a ${quoted(value.choices.join(' '))}`;
+  if (value.kind === 'corpus') return ` -x -a ${corpora}`;
   if (value.kind === 'folder') return " -x -a '(__fish_complete_directories)'";
   return value.kind === 'file' ? ' -r -F' : ' -x';
 }

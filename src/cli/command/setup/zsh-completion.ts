@@ -5,6 +5,12 @@ export function zshScript(commands: readonly CompletedCommand[]): string {
   const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
   return `#compdef pawl
 # zsh completion for pawl, written by \`pawl completion zsh\`
+_pawl_corpora() {
+  local -a names
+  names=("\${(@f)$(pawl completion corpora 2>/dev/null)}")
+  names=("\${(@)names:#}")
+  compadd -a names
+}
 _pawl() {
   local curcontext="$curcontext" state line
   local -a commands
@@ -29,10 +35,11 @@ if [[ $funcstack[1] == _pawl ]]; then _pawl "$@"; else compdef _pawl pawl; fi
 `;
 }
 
-function caseOf({ name, actions, takesFiles, flags }: CompletedCommand): string {
+function caseOf({ name, actions, corpusAt, takesFiles, flags }: CompletedCommand): string {
   const rest = takesFiles ? ["'*:file:_files'"] : ["'*:words:()'"];
   const first = actions.length > 0 ? [quoted(`1:action:(${actions.join(' ')})`)] : [];
-  const lines = [...flags.map(flagOf), ...first, ...rest];
+  const corpus = corpusAt > 0 ? [`'${corpusAt}:corpus:_pawl_corpora'`] : [];
+  const lines = [...flags.map(flagOf), ...first, ...corpus, ...rest];
   return `        ${name})
           _arguments \\
 ${lines.map((line) => `            ${line}`).join(' \\\n')} ;;`;
@@ -50,6 +57,7 @@ function flagOf({ name, short, meaning, value }: CompletedFlag): string {
 
 function actionOf(value: NonNullable<CompletedFlag['value']>): string {
   if (value.kind === 'choice') return `(${value.choices.join(' ')})`;
+  if (value.kind === 'corpus') return '_pawl_corpora';
   if (value.kind === 'folder') return '_files -/';
   return value.kind === 'file' ? '_files' : '()';
 }

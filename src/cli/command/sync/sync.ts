@@ -1,6 +1,8 @@
 /** `pawl sync`: the places that corpora follow. */
 import { resolve } from 'node:path';
+import type { SyncSource } from '../../../contract/schema/source.ts';
 import { syncSourceState } from '../../../kernel/lifecycle/sync-source.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import { type ChangeKind, changeKinds } from '../../../store/sync/changes.ts';
 import { chooseAction, onlyArgument } from '../../action.ts';
 import {
@@ -9,6 +11,7 @@ import {
   type Command,
   centsOf,
   exits,
+  numberOf,
   serviceOf,
   textOf,
   usageError,
@@ -23,10 +26,11 @@ import { count, printable } from '../../view/wording.ts';
 
 export const sync: Command = {
   name: 'sync',
-  summary: 'places that a corpus follows: add, run, plan, apply, ignore, history, restore',
+  summary: 'places that a corpus follows: add, update, run, plan, apply, history, restore, webhook',
   usage: [
     'sync [list]',
-    'sync add FOLDER --corpus NAME [--name NAME] [--every 15m | --cron FIELDS]',
+    'sync add PLACE --corpus NAME [--kind KIND] [--every 15m | --cron FIELDS]',
+    'sync update NAME [--every TIME | --cron FIELDS | --on-demand]',
     'sync run [NAME]',
     'sync plan NAME',
     'sync apply NAME',
@@ -35,6 +39,7 @@ export const sync: Command = {
     'sync resume NAME',
     'sync history NAME [--kind KIND]',
     'sync restore NAME [KEY…]',
+    'sync webhook NAME [--close]',
     'sync remove NAME [--yes]',
   ],
   options: {
@@ -49,7 +54,13 @@ export const sync: Command = {
       value: 'NAME',
       meaning: 'the name of the source; by default its folder',
     },
-    every: { type: 'string', value: 'TIME', meaning: 'run at this interval: 30s, 15m, 2h, 1d' },
+    every: {
+      type: 'string',
+      value: 'TIME',
+      meaning: 'run at this interval: 30s, 15m, 2h, 1d; 15m..1d: doubled while nothing changes',
+    },
+    'on-demand': { type: 'boolean', meaning: 'update: without a schedule' },
+    close: { type: 'boolean', meaning: 'webhook: take no more messages' },
     cron: { type: 'string', value: 'FIELDS', meaning: 'run at these times, in UTC: "0 3 * * *"' },
     include: { type: 'string', value: 'GLOB', meaning: 'only these files; separate with commas' },
     exclude: { type: 'string', value: 'GLOB', meaning: 'not these files' },
@@ -60,25 +71,44 @@ export const sync: Command = {
     'budget-cents': {
       type: 'string',
       value: 'N',
-      meaning: 'pause a job of a run before it costs more',
+      meaning: 'pause the jobs of a run before they cost more together',
+    },
+    'hold-above': {
+      type: 'string',
+      value: 'PERCENT',
+      meaning: 'ask before a run removes more than this share of the documents; 20 if absent',
     },
     kind: {
       type: 'string',
       value: 'KIND',
-      meaning: `changes of the newest run: ${changeKinds.join(', ')}`,
+      meaning:
+        'add: folder, urls, site, feed, git or bucket; if absent, what PLACE shows. ' +
+        `history: changes of the newest run: ${changeKinds.join(', ')}`,
+    },
+    branch: { type: 'string', value: 'NAME', meaning: 'the branch of a repository' },
+    depth: { type: 'string', value: 'N', meaning: 'follow links of a site up to this distance' },
+    limit: { type: 'string', short: 'n', value: 'N', meaning: 'the most pages of a site' },
+    endpoint: {
+      type: 'string',
+      value: 'URL',
+      meaning: 'the server of a bucket; Amazon S3 if absent',
     },
     ...consentOption,
   },
   examples: [
     'pawl sync add ./docs --corpus docs --every 10m',
+    'pawl sync add https://docs.example.com/ --kind site --corpus docs --every 1d',
     'pawl sync plan docs',
     'pawl sync run',
     'pawl sync restore docs guide/old.md',
+    'pawl sync webhook handbook',
   ],
   run: chooseAction('sync', {
     list,
     add,
+    update,
     run,
+    webhook,
     plan: (call, args) =>
       withSource(call, args, async (pawl, name) => {
         await pawl.work();
@@ -106,9 +136,13 @@ function withSource(
 function list(call: Call): Promise<number> {
   return withStore(call, async ({ ask }) => {
     const { items } = await ask('GET /sources');
-    const none = items.length === 0 && 'no sources: `pawl sync add FOLDER --corpus NAME`';
+    const none = items.length === 0 && 'no sources: `pawl sync add PLACE --corpus NAME`';
     return answer(call, { items }, none || (() => printSources(call.terminal, items)));
   });
+}
+
+function isAddress(location: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/|^[\w.+-]+@[\w.-]+:/i.test(location);
 }
 
 /** The options of a source, as the contract names them. */
@@ -119,32 +153,78 @@ export function chosenOptions(flags: Call['flags']) {
     exclude: globs('exclude'),
     follow_links: flags['follow-links'] === true ? true : undefined,
     budget_cents: centsOf(flags, 'budget-cents'),
+    hold_above_percent: numberOf(flags, 'hold-above', { min: 0, max: 100 }),
   };
 }
 
-async function add(call: Call, args: readonly string[]): Promise<number> {
-  const { flags, terminal, isJson } = call;
-  const folder = onlyArgument(args, 'folder');
-  const corpus = textOf(flags, 'corpus');
-  if (corpus === undefined) throw usageError('add --corpus NAME');
+function optionsOfKind(flags: Call['flags']) {
+  return {
+    branch: textOf(flags, 'branch'),
+    depth: numberOf(flags, 'depth', { min: 0, max: limits.job.crawlDepthMax }),
+    limit: numberOf(flags, 'limit', { min: 1, max: limits.job.crawlPagesMax }),
+    endpoint: textOf(flags, 'endpoint'),
+  };
+}
+
+function scheduleOf(flags: Call['flags']): string | undefined {
   const every = textOf(flags, 'every');
   const cron = textOf(flags, 'cron');
   if (every !== undefined && cron !== undefined)
     throw usageError('use --every or --cron, not both');
+  return every === undefined ? cron : `every ${every}`;
+}
+
+function update(call: Call, args: readonly string[]): Promise<number> {
+  const { flags } = call;
+  const chosen = scheduleOf(flags);
+  if (chosen !== undefined && flags['on-demand'] === true)
+    throw usageError('use --on-demand or a schedule, not both');
+  const schedule = flags['on-demand'] === true ? null : chosen;
+  const body = { schedule, ...chosenOptions(flags), ...optionsOfKind(flags) };
+  return withSource(call, args, async ({ ask }, name) => {
+    const source = await ask('PATCH /sources/:name', { params: { name }, body });
+    const when = source.schedule === null ? 'on demand' : source.schedule;
+    return answer(call, source, `${source.name} runs ${when}`);
+  });
+}
+
+function webhook(call: Call, args: readonly string[]): Promise<number> {
+  return withSource(call, args, async ({ ask }, name) => {
+    const params = { name };
+    if (call.flags.close === true) {
+      const source = await ask('DELETE /sources/:name/webhook', { params });
+      return answer(call, source, `${name} takes no more messages`);
+    }
+    const made = await ask('POST /sources/:name/webhook', { params });
+    return answer(call, made, () => {
+      call.terminal.print(`path    ${made.path}`);
+      call.terminal.print(`secret  ${made.secret}`);
+      call.terminal.tell('the secret is shown only now; another call replaces both');
+    });
+  });
+}
+
+async function add(call: Call, args: readonly string[]): Promise<number> {
+  const { flags, terminal, isJson } = call;
+  const location = onlyArgument(args, 'folder or address');
+  const corpus = textOf(flags, 'corpus');
+  if (corpus === undefined) throw usageError('add --corpus NAME');
   const body = {
     corpus_name: corpus,
     // A path of this machine, unless a service reads it.
-    location: serviceOf(call) ? folder : resolve(folder),
+    location: serviceOf(call) || isAddress(location) ? location : resolve(location),
+    kind: textOf(flags, 'kind'),
     name: textOf(flags, 'name'),
-    schedule: every === undefined ? cron : `every ${every}`,
+    schedule: scheduleOf(flags),
     ...chosenOptions(flags),
+    ...optionsOfKind(flags),
   };
   return withClient(call, async (pawl) => {
     const source = await pawl.ask('POST /sources', { body });
     if (!isJson)
       terminal.tell(`${source.corpus_name} follows ${source.location} as ${source.name}`);
     await pawl.work();
-    const ended = await runSource(call, pawl, { name: source.name });
+    const ended = await firstRun(call, pawl, source);
     if (!ended) return exits.interrupted;
     const exit = await tellRun(call, pawl, ended);
     if (source.schedule !== null && !serviceOf(call) && !isJson) {
@@ -152,6 +232,13 @@ async function add(call: Call, args: readonly string[]): Promise<number> {
     }
     return exit;
   });
+}
+
+/** The run that a new schedule began with, or one of its own. */
+function firstRun(call: Call, pawl: PawlClient, { name, created_at, last_run }: SyncSource) {
+  const isFirst = last_run?.created_at === created_at;
+  if (!isFirst) return runSource(call, pawl, { name });
+  return untilEnded(call, pawl, { name, runId: last_run.run_id });
 }
 
 /** Runs one source, or all that are not paused. */
@@ -260,7 +347,8 @@ async function restore(call: Call, [name, ...keys]: readonly string[]): Promise<
 
 async function remove(call: Call, { ask }: PawlClient, name: string): Promise<number> {
   const { documents } = await ask('GET /sources/:name', { params: { name } });
-  const kept = `its ${count(documents, 'document')} stay in the corpus`;
+  const stay = documents === 1 ? 'stays' : 'stay';
+  const kept = `its ${count(documents, 'document')} ${stay} in the corpus`;
   if (!(await hasConsent(call, `Stop following ${name}? ${kept}.`))) return exits.error;
   const receipt = await ask('DELETE /sources/:name', { params: { name } });
   return answer(call, receipt, `${name} is no longer followed; ${kept}`);

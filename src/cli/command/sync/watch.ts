@@ -39,6 +39,11 @@ export const watch: Command = {
       value: 'N',
       meaning: 'pause a job of a run before it costs more',
     },
+    'hold-above': {
+      type: 'string',
+      value: 'PERCENT',
+      meaning: 'ask before a run removes more than this share of the documents; 20 if absent',
+    },
   },
   examples: ['pawl watch ./docs --corpus docs'],
   isLocal: true,

@@ -260,6 +260,7 @@ test('if the system allows it, a parser has its own network namespace', async (t
 for (const deed of [undefined, 'spin']) {
   const what = deed === undefined ? 'waits for work' : 'is at work';
   test(`a parser that ${what} ends when Pawl is killed`, async (t) => {
+    useOwnTemporaryFolder(t);
     const program = fileURLToPath(new URL('./fixture/parent.ts', import.meta.url));
     const parent = spawn(process.execPath, deed === undefined ? [program] : [program, deed]);
     t.after(() => parent.kill('SIGKILL'));
@@ -274,6 +275,16 @@ for (const deed of [undefined, 'spin']) {
     assert.ok(existsSync(scratch), 'nobody was left to remove it');
     await setup(t).tell('count');
     assert.ok(!existsSync(scratch), 'the next one removes it');
+  });
+}
+
+/** Any Pawl that starts a parser, as in other test files, removes what dead ones have left. */
+function useOwnTemporaryFolder(t: TestContext): void {
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = temporaryDirectory(t);
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
   });
 }
 

@@ -75,6 +75,8 @@ export function commandFor(options: SandboxOptions): CommandLine {
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${scratch}`,
     `--max-old-space-size=${limits.parser.heapMib}`,
+    `--max-semi-space-size=${limits.parser.semiSpaceMib}`,
+    `--heap-growing-percent=${limits.parser.heapGrowingPercent}`,
     '--no-warnings',
     program,
     module,

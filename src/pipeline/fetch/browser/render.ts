@@ -32,9 +32,16 @@ export interface Renderer {
 /** `needed`: only pages that show almost no text without their scripts. */
 export type RenderWhen = 'needed' | 'always';
 
-export function needsRendering(html: string, when: RenderWhen): boolean {
-  return when === 'always' || isShell(html);
+/** Judges a page, given as UTF-8: in this thread, or in others if it is long. */
+export interface PageMeter {
+  isShell(page: Uint8Array, signal: AbortSignal): Promise<boolean>;
+  words(page: Uint8Array, signal: AbortSignal): Promise<number>;
 }
+
+export const meterHere: PageMeter = {
+  isShell: async (page) => isShell(new TextDecoder().decode(page)),
+  words: async (page) => wordsOf(new TextDecoder().decode(page)),
+};
 
 /** A page with scripts and hardly any words: its text is loaded later, or never. */
 export function isShell(html: string): boolean {
@@ -42,7 +49,7 @@ export function isShell(html: string): boolean {
 }
 
 /** The visible words of a page, in any script. */
-export function wordsOf(html: string): number {
+function wordsOf(html: string): number {
   const { text } = flatten(html);
   return [...segmenter.segment(text.slice(0, readCharactersMax))].filter(
     ({ isWordLike }) => isWordLike,

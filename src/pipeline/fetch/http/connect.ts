@@ -6,7 +6,8 @@
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type buildConnector, Client } from 'undici';
+import type { buildConnector, Client } from 'undici';
+import { loadOnce } from '../../../concurrency/load-once.ts';
 import { Failure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
 import { literalOf } from '../address.ts';
@@ -106,8 +107,12 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
+/** With the first request, since most commands send none and it takes as long as the engine. */
+export const loadUndici = loadOnce(() => import('undici'));
+
 /** A client for one request to one target. The caller destroys it. */
-export function clientFor(target: Target, options: ClientOptions): Client {
+export async function clientFor(target: Target, options: ClientOptions): Promise<Client> {
+  const { Client: HttpClient } = await loadUndici();
   const { connectMs, headersMs, idleMs, headerBytesMax } = limits.fetch;
   const connector: buildConnector.connector = (_, callback) => {
     connectTo(target, options).then(
@@ -115,7 +120,7 @@ export function clientFor(target: Target, options: ClientOptions): Client {
       (error) => callback(error instanceof Error ? error : new Error(String(error)), null),
     );
   };
-  return new Client(target.url.origin, {
+  return new HttpClient(target.url.origin, {
     connect: connector,
     connectTimeout: connectMs,
     headersTimeout: headersMs,

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { turnsDuring } from '../../../../test/support/measure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import { readContent } from './content.ts';
+
+/** Each turn is a slice of time; the whole takes hundreds of milliseconds. */
+const turnsMin = 10;
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 const office = 'application/vnd.openxmlformats-officedocument';
@@ -62,7 +67,9 @@ describe('content', () => {
     ['a zero byte in a page', latin1('<p>\0</p>'), 'text/html', undefined],
   ];
   for (const [name, bytes, header, type] of rows) {
-    test(`${name} is ${type}`, () => assert.equal(readContent(bytes, header)?.mediaType, type));
+    test(`${name} is ${type}`, async () => {
+      assert.equal((await readContent(bytes, header))?.mediaType, type);
+    });
   }
 });
 
@@ -86,10 +93,34 @@ describe('text', () => {
     ],
   ];
   for (const [name, bytes, header, text] of rows) {
-    test(`in ${name} becomes UTF-8`, () => {
-      const content = readContent(bytes, header);
+    test(`in ${name} becomes UTF-8`, async () => {
+      const content = await readContent(bytes, header);
       const decoded = Buffer.from(content?.bytes ?? []).toString('utf8');
       assert.ok(decoded.endsWith(text), decoded);
     });
   }
+
+  // After such a start, no piece ends where a character does.
+  const long: readonly [charset: string, start: string, character: string][] = [
+    ['shift_jis', '<p>ab', '\x93\xfa'],
+    ['big5', '<p>ab', '\xa4\xe9'],
+    ['gb18030', '<p>ab', '\x81\x30\x81\x30'],
+    ['iso-2022-jp', '<p>ab', '\x1b$B!!\x1b(B'],
+    ['utf-16le', 'a\0', '\x3d\xd8\x00\xde'],
+    ['windows-1252', '<p>ab', '\xe9'],
+  ];
+  for (const [charset, start, character] of long) {
+    test(`in ${charset} is decoded in pieces without a seam`, async () => {
+      const bytes = latin1(`${start}${character.repeat(300_000)}`);
+      const content = await readContent(bytes, `text/html; charset=${charset}`);
+      const whole = Buffer.from(new TextDecoder(charset).decode(bytes));
+      assert.ok(whole.equals(content?.bytes ?? new Uint8Array()));
+    });
+  }
+
+  test('of the largest size lets the event loop turn', async () => {
+    const bytes = Buffer.alloc(limits.document.sourceBytesMax, 0x81);
+    const turns = await turnsDuring(() => readContent(bytes, 'text/html; charset=big5'));
+    assert.ok(turns > turnsMin, `${turns} turns`);
+  });
 });

@@ -1,5 +1,5 @@
 /** What a site sent: its type by the bytes and by the header, and its text as UTF-8. */
-import { decodeAnswer } from '../../extract/format/text/decode-text.ts';
+import { charsetOfAnswer, decodeAs, toUtf8 } from '../../extract/format/text/decode-text.ts';
 import { looksLikeHtml, sniffBinary } from './sniff.ts';
 
 export interface Content {
@@ -20,20 +20,24 @@ const textTypes: readonly [declared: RegExp, mediaType: string][] = [
 ];
 
 /** Undefined if neither the bytes nor the header indicate a known type. */
-export function readContent(
+export async function readContent(
   bytes: Uint8Array,
   contentType: string | undefined,
-): Content | undefined {
+): Promise<Content | undefined> {
   const binary = sniffBinary(bytes);
   if (binary !== undefined) return { mediaType: binary, bytes, charset: undefined };
   const { type, charset: declared } = parseContentType(contentType ?? '');
-  const { text, charset } = decodeAnswer(bytes, declared);
+  const charset = charsetOfAnswer(bytes, declared);
+  const text = decodeAs(charset, bytes.subarray(0, headBytes));
   if (isBinary(text)) return undefined;
   const named = textTypes.find(([pattern]) => pattern.test(type))?.[1];
   const mediaType = named ?? (looksLikeHtml(text) ? 'text/html' : 'text/plain');
   const isAsItCame = charset === 'utf-8';
-  return { mediaType, bytes: isAsItCame ? bytes : Buffer.from(text), charset };
+  return { mediaType, bytes: isAsItCame ? bytes : await toUtf8(bytes, charset), charset };
 }
+
+/** The type is decided by what a text begins with. */
+const headBytes = 64 * 1024;
 
 function parseContentType(header: string): { type: string; charset: string | undefined } {
   const [type = ''] = header.split(/[;,]/);

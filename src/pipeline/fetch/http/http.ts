@@ -108,7 +108,11 @@ function locationOf({ status, headers }: Hop): string | undefined {
 async function getHop(url: URL, request: GetRequest, effects: Effects): Promise<Hop> {
   const { signal } = request;
   const target = await race(resolveTarget(url, effects), signal);
-  const client = clientFor(target, { connect: effects.connect, timers: effects.world, signal });
+  const client = await clientFor(target, {
+    connect: effects.connect,
+    timers: effects.world,
+    signal,
+  });
   try {
     const { statusCode, headers, body } = await client.request({
       method: 'GET',

@@ -2,8 +2,8 @@
  * `fetch` for links from third parties: the name is resolved once and checked, and only the checked
  * address is connected to. A second lookup could return another address.
  */
-import { fetch as fetchWith, type RequestInit } from 'undici';
-import { clientFor, systemConnect } from './connect.ts';
+import type { RequestInit } from 'undici';
+import { clientFor, loadUndici, systemConnect } from './connect.ts';
 import type { FetcherOptions } from './http.ts';
 import { resolveTarget, systemResolve } from './resolve.ts';
 
@@ -17,7 +17,8 @@ export function linkFetcher(options: FetcherOptions): FetchLink {
   const { world, allowed, resolve = systemResolve, connect = systemConnect } = options;
   return async (url, init) => {
     const target = await resolveTarget(url, { resolve, allowed });
-    const client = clientFor(target, { connect, timers: world, signal: init.signal });
+    const client = await clientFor(target, { connect, timers: world, signal: init.signal });
+    const { fetch: fetchWith } = await loadUndici();
     const asked = { ...init, dispatcher: client, redirect: 'error' } as RequestInit;
     // Closes once the response has been read or abandoned.
     const answered = fetchWith(url, asked).finally(

@@ -31,7 +31,7 @@ export function httpPost(options: FetcherOptions): Post {
     const signal = AbortSignal.any([ended, deadline.signal]);
     try {
       const target = await race(resolveTarget(url, { resolve, allowed }), signal);
-      const client = clientFor(target, { connect, timers: world, signal });
+      const client = await clientFor(target, { connect, timers: world, signal });
       try {
         const answer = await client.request({
           method: 'POST',

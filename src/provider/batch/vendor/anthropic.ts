@@ -69,6 +69,9 @@ function paramsOf(model: string | undefined, request: BatchRequest): JsonObject 
 
 const refusedTypes: readonly unknown[] = ['invalid_request_error', 'authentication_error'];
 
+/** Any other reason, such as `max_tokens` or `refusal`, leaves the answer incomplete. */
+const wholeReasons: readonly unknown[] = ['end_turn', 'stop_sequence', 'tool_use'];
+
 const read = lineReader('custom_id', (id, line): ResultLine => {
   const result = objectOf(line.result);
   const { type } = result;
@@ -82,7 +85,7 @@ const read = lineReader('custom_id', (id, line): ResultLine => {
   }
   const message = objectOf(result.message);
   const text = answerOf(message);
-  if (text === undefined || message.stop_reason === 'max_tokens') {
+  if (text === undefined || !wholeReasons.includes(message.stop_reason)) {
     const isCut = message.stop_reason === 'max_tokens';
     const advice = isCut ? ': raise max_tokens in the entry of its provider' : '';
     return failedLine(id, `the model ended with ${String(message.stop_reason)}${advice}`);

@@ -117,8 +117,11 @@ const read = kit.lineReader('key', (id, line): ResultLine => {
   }
   const response = objectOf(line.response);
   const [candidate] = listOf(response.candidates);
-  const parts = listOf(objectOf(candidate?.content).parts);
+  // A model that thinks may return its thoughts as parts: they are not the answer.
+  const parts = listOf(objectOf(candidate?.content).parts).filter(({ thought }) => !thought);
   const text = parts.map((part) => textOf(part.text) ?? '').join('');
+  const blocked = textOf(objectOf(response.promptFeedback).blockReason);
+  if (blocked !== undefined) return kit.failedLine(id, `the request was blocked: ${blocked}`);
   const reason = textOf(candidate?.finishReason);
   if (text === '' || (reason !== undefined && reason !== 'STOP')) {
     return kit.failedLine(id, `the model ended with ${reason ?? 'nothing'}`);

@@ -19,6 +19,7 @@ export interface GoogleSpeechOptions {
 /** Tolerance for clock skew. */
 const clockSkewMs = 60_000;
 const canceledCode = 1;
+const modelDefault = 'long';
 
 export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
   const { endpoint, project, location } = options;
@@ -39,7 +40,7 @@ export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
       const body = {
         config: {
           autoDecodingConfig: {},
-          model: model ?? 'long',
+          model: model ?? modelDefault,
           languageCodes: [language ?? 'en-US'],
         },
         files: sources.map((uri) => ({ uri })),
@@ -65,7 +66,7 @@ function isOurs(operation: JsonObject, job: NewBatchJob, intendedAt: number): bo
   const files = listOf(request.files).map(({ uri }) => uri);
   return (
     madeAt >= intendedAt - clockSkewMs &&
-    objectOf(request.config).model === job.model &&
+    objectOf(request.config).model === (job.model ?? modelDefault) &&
     files.length === job.sources.length &&
     job.sources.every((source, index) => files[index] === source)
   );
@@ -85,7 +86,8 @@ async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void>
   for (const [source, value] of Object.entries(results)) {
     const { error, inlineResult, transcript, metadata } = objectOf(value);
     const problem = objectOf(error);
-    if (error !== undefined && problem.code !== 0) {
+    // A code of 0 means success, and JSON omits it.
+    if ((problem.code ?? 0) !== 0) {
       yield failedLine(source, textOf(problem.message) ?? 'Google could not transcribe it');
       continue;
     }
@@ -93,7 +95,8 @@ async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void>
     const text = spoken.map(
       ({ alternatives }) => textOf(listOf(alternatives)[0]?.transcript) ?? '',
     );
-    const billed = objectOf(metadata).totalBilledDuration;
+    const own = objectOf(objectOf(objectOf(inlineResult).transcript).metadata);
+    const billed = objectOf(metadata).totalBilledDuration ?? own.totalBilledDuration;
     const seconds = Number.parseFloat(textOf(billed) ?? '');
     const said = { source, text: text.join('\n').trim(), ...lasting(seconds) };
     yield { id: source, isOk: true, value: said };

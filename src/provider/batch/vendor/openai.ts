@@ -153,6 +153,7 @@ function answerOf(body: JsonObject): JsonObject | string {
   const message = objectOf(choice?.message);
   if (textOf(message.refusal) !== undefined) return 'the model refused to answer';
   if (choice?.finish_reason === 'length') return 'the model ended in the middle of its answer';
+  if (choice?.finish_reason === 'content_filter') return 'a content filter cut the answer';
   return typeof message.content === 'string'
     ? { text: message.content }
     : 'the model answered without content';

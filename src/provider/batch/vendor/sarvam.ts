@@ -47,8 +47,10 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
       const [source = ''] = sources;
       const id = await notedOnce(context, 'job_id', async () => {
         const parameters = {
-          language_code: language ?? 'unknown',
-          model: model ?? 'saarika:v2.5',
+          language_code: languageOf(language),
+          model: model ?? 'saaras:v3',
+          // Only then does the result say how long the recording is.
+          with_timestamps: true,
         };
         const made = await endpoint.json(jobs, { body: { job_parameters: parameters }, signal });
         return needText(made.job_id, 'job_id');
@@ -74,12 +76,20 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
       const problem = textOf(answer.error_message) ?? textOf(details[0]?.error_message);
       if (said !== 'completed') return { said, detail: problem ?? textOf(answer.job_state) };
       const [source = ''] = sources;
-      const output = textOf(listOf(details[0]?.outputs)[0]?.file_name);
+      const isGood = (textOf(details[0]?.state) ?? 'Success') === 'Success';
+      const named = textOf(listOf(details[0]?.outputs)[0]?.file_name);
+      const output = isGood ? named : undefined;
       const wanted = { externalId, source, output, problem };
       return { said, detail: problem, results: () => resultsOf(endpoint, wanted, signal) };
     }),
     cancel: async () => false,
   };
+}
+
+/** Sarvam names languages with their region, which is always India; Odia is `od`. */
+function languageOf(language = 'unknown'): string {
+  if (!/^[a-z]{2,3}$/.test(language)) return language;
+  return `${language === 'or' ? 'od' : language}-IN`;
 }
 
 function fileNameOf(source: string): string {

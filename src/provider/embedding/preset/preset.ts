@@ -47,6 +47,7 @@ const presets: Readonly<Record<EmbedderVendor, Preset>> = {
     url: 'https://api.voyageai.com/v1',
     keyVariable: 'VOYAGE_API_KEY',
     distinguishes: true,
+    inputsMax: 128,
   },
   cohere: {
     wire: cohereWire,
@@ -61,6 +62,7 @@ const presets: Readonly<Record<EmbedderVendor, Preset>> = {
     keyVariable: 'GEMINI_API_KEY',
     distinguishes: true,
     inputsMax: 100,
+    promptOf,
   },
   mistral: {
     wire: mistralWire,

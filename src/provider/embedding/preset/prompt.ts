@@ -1,6 +1,6 @@
 /**
- * The prompts that the authors of open models publish for retrieval. Servers like Ollama and vLLM
- * do not add them. A model that is not listed gets none.
+ * The prompts that the authors of models publish for retrieval. Servers like Ollama and vLLM do not
+ * add them, nor does Gemini for its second model. A model that is not listed gets none.
  */
 import type { TextUse } from './wire.ts';
 
@@ -14,7 +14,10 @@ const prompts: readonly (readonly [model: RegExp, prompts: Prompts])[] = [
   [/arctic-embed.*(?:2\.0|v2|embed2)/, { document: '', query: 'query: ' }],
   [/mxbai-embed-large|arctic-embed/, { document: '', query: forSearching }],
   [/bge-(?:small|base|large)-en/, { document: '', query: forSearching }],
-  [/embeddinggemma/, { document: 'title: none | text: ', query: 'task: search result | query: ' }],
+  [
+    /embeddinggemma|gemini-embedding-2/,
+    { document: 'title: none | text: ', query: 'task: search result | query: ' },
+  ],
 ];
 
 export function promptOf(model: string, use: TextUse): string {

@@ -85,7 +85,7 @@ export const geminiWire: Wire = {
     requests: texts.map((text) => ({
       model: `models/${model}`,
       content: { parts: [{ text }] },
-      taskType: `RETRIEVAL_${use.toUpperCase()}`,
+      ...(hasTaskType(model) && { taskType: `RETRIEVAL_${use.toUpperCase()}` }),
       ...(dimensions !== undefined && { outputDimensionality: dimensions }),
     })),
   }),
@@ -93,6 +93,11 @@ export const geminiWire: Wire = {
     data: vectorsOf(found, (row) => (row as { values?: unknown } | undefined)?.values),
   }),
 };
+
+/** The second model takes a prompt before the text instead (`prompt.ts`). */
+function hasTaskType(model: string): boolean {
+  return !model.includes('gemini-embedding-2');
+}
 
 function vectorsOf(rows: unknown, vectorOf: (row: unknown) => unknown): unknown {
   if (!Array.isArray(rows)) return undefined;

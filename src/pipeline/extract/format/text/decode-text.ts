@@ -4,6 +4,7 @@
  * Pages of the web are read as browsers read them: what a header declares goes before UTF-8.
  */
 import { isUtf8 } from 'node:buffer';
+import { TimeSlice } from '../../../../concurrency/time-slice.ts';
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {
@@ -38,16 +39,13 @@ export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
 
 const webHabit = 'windows-1252';
 
-/** An answer over HTTP: its header is believed before its bytes. */
-export function decodeAnswer(
-  bytes: Uint8Array,
-  declared: string | undefined,
-): Omit<DecodedText, 'isGuess'> {
-  const charset =
+/** Of an answer over HTTP: its header is believed before its bytes. */
+export function charsetOfAnswer(bytes: Uint8Array, declared: string | undefined): string {
+  return (
     markedCharset(bytes) ??
     knownCharset(declared) ??
-    (isUtf8(bytes) ? 'utf-8' : (metaCharset(bytes) ?? webHabit));
-  return { text: decodeAs(charset, bytes), charset };
+    (isUtf8(bytes) ? 'utf-8' : (metaCharset(bytes) ?? webHabit))
+  );
 }
 
 /** A page. Where its declaration does not fit the bytes, the charset is guessed. */
@@ -89,9 +87,30 @@ function knownCharset(label: string | undefined): string | undefined {
   }
 }
 
-function decodeAs(charset: string, bytes: Uint8Array): string {
+export function decodeAs(charset: string, bytes: Uint8Array): string {
   if (!charset.startsWith('utf-32')) return new TextDecoder(charset).decode(bytes);
   return decodeUtf32(bytes, charset === 'utf-32le');
+}
+
+/** A multiple of the bytes of a character in UTF-32. */
+const pieceBytes = 256 * 1024;
+
+/**
+ * In pieces, between which the event loop turns: some charsets take a second for a page of the
+ * largest size.
+ */
+export async function toUtf8(bytes: Uint8Array, charset: string): Promise<Uint8Array> {
+  const decoder = charset.startsWith('utf-32') ? undefined : new TextDecoder(charset);
+  const slice = new TimeSlice();
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.subarray(at, at + pieceBytes);
+    const isLast = at + pieceBytes >= bytes.length;
+    const text = decoder?.decode(piece, { stream: !isLast }) ?? decodeAs(charset, piece);
+    pieces.push(Buffer.from(text));
+    if (slice.isOver) await slice.next();
+  }
+  return Buffer.concat(pieces);
 }
 
 /** TextDecoder does not support UTF-32. Invalid characters become the replacement character. */

@@ -3,6 +3,7 @@
  * `+++`. Only a map of fields is front matter; a page may also begin with a rule.
  */
 import { parseDocument } from 'yaml';
+import { limits } from '../../../../kernel/limits/limits.ts';
 import { keepValid, type Metadata } from '../../../../kernel/metadata/metadata.ts';
 
 export type Field = string | readonly string[];
@@ -14,7 +15,9 @@ export interface FrontMatter {
   readonly metadata?: Metadata | undefined;
 }
 
-const bytesMax = 65_536;
+const charactersMax = 64 * 1024;
+/** The YAML parser takes long for some texts. A longer map is read by lines; metadata has less. */
+const yamlCharactersMax = limits.metadata.bytesMax;
 const fieldsMax = 200;
 const itemsMax = 100;
 
@@ -33,7 +36,7 @@ export function readFrontMatter(text: string): FrontMatter {
   const firstEnd = text.indexOf('\n');
   const reader = readers.find(({ mark }) => text.slice(0, firstEnd).trimEnd() === mark);
   if (!reader) return none;
-  for (let start = firstEnd + 1; start < Math.min(text.length, bytesMax); ) {
+  for (let start = firstEnd + 1; start < Math.min(text.length, charactersMax); ) {
     const found = text.indexOf('\n', start);
     const end = found < 0 ? text.length : found;
     if (reader.ends.includes(text.slice(start, end).trimEnd())) {
@@ -47,9 +50,24 @@ export function readFrontMatter(text: string): FrontMatter {
 }
 
 function readYaml(text: string): unknown {
-  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'silent' });
-  if (document.errors.length > 0) return readLines(text, /^([A-Za-z][\w-]{0,40}):[ \t]+(\S.*)$/gm);
-  return document.toJS({ maxAliasCount: itemsMax });
+  const map = text.length > yamlCharactersMax ? undefined : yamlIn(text);
+  return map === undefined ? readLines(text, /^([A-Za-z][\w-]{0,40}):[ \t]+(\S.*)$/gm) : map;
+}
+
+/** Undefined if it is invalid, or if its aliases would unfold to far more than is written. */
+function yamlIn(text: string): unknown {
+  const document = parseDocument(text, {
+    uniqueKeys: false,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
+  if (document.errors.length > 0) return undefined;
+  try {
+    return document.toJS({ maxAliasCount: itemsMax });
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined;
+    throw error;
+  }
 }
 
 /** Only strings, dates and one-line lists: front matter needs no more of TOML. */
