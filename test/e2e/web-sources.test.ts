@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { SyncSource } from '../../src/contract/schema/source.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { untilEqual } from '../support/wait.ts';
 import { draw, findProblems, openSuite, openView } from './web-browser.ts';
@@ -21,7 +22,7 @@ function write(folder: string, name: string, text: string): void {
   writeFileSync(join(folder, name), `# ${name}\n\n${text} It is about ${name}.\n`);
 }
 
-/** Adds a folder by the form, and waits for its first run. */
+/** Adds a folder by the form, and waits until its first run has indexed all documents. */
 async function follow(page: Page, visit: (path: string) => Promise<void>, folder: string) {
   await visit('/sources/new?kind=folder');
   await page.getByLabel('Path on the machine of the service').fill(folder);
@@ -31,6 +32,24 @@ async function follow(page: Page, visit: (path: string) => Promise<void>, folder
   await page.getByRole('button', { name: /^Follow into/ }).click();
   await page.waitForURL(/#\/sources\/source-/);
   await page.locator('[data-run="succeeded"]').waitFor();
+  await indexed(folder);
+}
+
+/**
+ * The documents of the last run are indexed. A file that changes while its document waits to be
+ * read is not a change: the job reads what is there.
+ */
+async function indexed(folder: string): Promise<void> {
+  const { last_run: run } = await ask<SyncSource>(`/sources/${nameOf(folder)}`);
+  for (const id of run?.job_ids ?? []) {
+    await untilEqual(async () => (await ask<{ state: string }>(`/jobs/${id}`)).state, 'succeeded');
+  }
+}
+
+async function ask<Body>(path: string): Promise<Body> {
+  const response = await fetch(`${suite.address}${path}`);
+  assert.ok(response.ok, `${path}: ${response.status}`);
+  return (await response.json()) as Body;
 }
 
 const names = new Map<string, string>();
@@ -43,8 +62,7 @@ function nameOf(folder: string): string {
 
 /** How many of its documents the service has removed. */
 async function removedOf(folder: string): Promise<number> {
-  const response = await fetch(`${suite.address}/sources/${nameOf(folder)}`);
-  return ((await response.json()) as { removed: number }).removed;
+  return (await ask<SyncSource>(`/sources/${nameOf(folder)}`)).removed;
 }
 
 describe('sources', () => {
