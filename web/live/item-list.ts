@@ -3,6 +3,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
 import type { AnswerOf } from '../../src/contract/contract.ts';
 import type { Changes } from './change.ts';
+import { untilLoaded } from './read-again.ts';
 
 export type ItemPage = AnswerOf<'GET /jobs/:id/items'>;
 export type ItemPages = InfiniteData<ItemPage, string | undefined>;
@@ -21,10 +22,12 @@ export interface Refreshing {
 export async function refreshItemLists(refreshing: Refreshing, changes: Changes): Promise<void> {
   const { queries, client, later } = refreshing;
   const lists = queries.getQueryCache().findAll({ queryKey: ['items'], type: 'active' });
-  for (const { queryKey, state } of lists) {
+  for (const { queryKey } of lists) {
     const jobId = String(queryKey[1]);
-    const pages = state.data as ItemPages | undefined;
-    if (!pages || !changes.jobs.has(jobId)) continue;
+    if (!changes.jobs.has(jobId)) continue;
+    await untilLoaded(queries, { queryKey, exact: true });
+    const pages = queries.getQueryData<ItemPages>(queryKey);
+    if (!pages) continue;
     if (pages.pages.length <= pagesReadAnewMax || changes.grown.has(jobId)) {
       await queries.invalidateQueries({ queryKey });
       continue;

@@ -8,6 +8,7 @@ import type { AnswerOf } from '../../src/contract/contract.ts';
 import type { Job } from '../../src/contract/schema/schema.ts';
 import { job as jobMachine, jobState, workingStates } from '../../src/kernel/lifecycle/job.ts';
 import type { Changes } from './change.ts';
+import { readAgain, untilLoaded } from './read-again.ts';
 
 export type JobGroup = 'running' | 'attention' | 'done';
 
@@ -78,12 +79,13 @@ export async function refreshJobLists(
   changes: Changes,
 ): Promise<void> {
   if (changes.jobs.size > 0 || changes.hasNewJobs || changes.inbox) {
-    void queries.invalidateQueries({ queryKey: ['job-counts'] });
+    void readAgain(queries, { queryKey: ['job-counts'] });
   }
   const lists = queries.getQueryCache().findAll({ queryKey: ['jobs'], type: 'active' });
-  for (const { queryKey, state } of lists) {
+  for (const { queryKey } of lists) {
+    await untilLoaded(queries, { queryKey, exact: true });
     const filter = queryKey[1] as JobFilter;
-    const pages = state.data as JobPages | undefined;
+    const pages = queries.getQueryData<JobPages>(queryKey);
     if (!pages) continue;
     const shown = pages.pages.flatMap(({ items }) => items.map(({ job_id }) => job_id));
     const changed = shown.filter((id) => changes.jobs.has(id));

@@ -10,6 +10,7 @@ import { noteSourceMessage } from './attempt.ts';
 import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
 import { refreshItemLists } from './item-list.ts';
 import { refreshJobLists } from './job-list.ts';
+import { readAgain } from './read-again.ts';
 import { refreshTaskLists } from './task-list.ts';
 
 export interface LiveOptions {
@@ -82,7 +83,7 @@ export class Live {
     const isOther = this.#after !== undefined && newest_seq < this.#after;
     if (this.#after !== undefined && !isOther) return;
     this.#after = newest_seq;
-    await this.#options.queries.invalidateQueries();
+    await readAgain(this.#options.queries);
   }
 
   #see(event: Event): void {
@@ -124,7 +125,7 @@ export class Live {
       ...(changes.sources ? [['sources']] : []),
     ];
     await Promise.allSettled([
-      ...keys.map((queryKey) => queries.invalidateQueries({ queryKey })),
+      ...keys.map((queryKey) => readAgain(queries, { queryKey })),
       refreshJobLists(queries, client(), changes),
       refreshTaskLists(queries, client(), changes.tasks),
       refreshItemLists({ queries, client: client(), later }, changes),
@@ -144,11 +145,11 @@ export class Live {
     const isShort = ({ state }: { state: { data: unknown } }): boolean =>
       ((state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= pagesReadAnewMax;
     await Promise.allSettled([
-      queries.invalidateQueries({ queryKey: ['corpora'] }),
-      queries.invalidateQueries({ queryKey: ['search'] }),
-      queries.invalidateQueries({ queryKey: ['documents'], predicate: isShort }),
+      readAgain(queries, { queryKey: ['corpora'] }),
+      readAgain(queries, { queryKey: ['search'] }),
+      readAgain(queries, { queryKey: ['documents'], predicate: isShort }),
       ...[...documentIds].map((id) =>
-        queries.invalidateQueries({ queryKey: ['document', id], exact: true }),
+        readAgain(queries, { queryKey: ['document', id], exact: true }),
       ),
     ]);
     this.#countedAt = Date.now();

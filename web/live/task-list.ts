@@ -2,6 +2,7 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
 import type { AnswerOf } from '../../src/contract/contract.ts';
+import { untilLoaded } from './read-again.ts';
 
 export type TaskPage = AnswerOf<'GET /batch/tasks'>;
 export type Task = TaskPage['items'][number];
@@ -19,8 +20,9 @@ export async function refreshTaskLists(
 ): Promise<void> {
   if (moved.size === 0) return;
   const lists = queries.getQueryCache().findAll({ queryKey: ['batch-tasks'], type: 'active' });
-  for (const { queryKey, state } of lists) {
-    const pages = state.data as TaskPages | undefined;
+  for (const { queryKey } of lists) {
+    await untilLoaded(queries, { queryKey, exact: true });
+    const pages = queries.getQueryData<TaskPages>(queryKey);
     if (!pages) continue;
     if (pages.pages.length <= pagesReadAnewMax) {
       await queries.invalidateQueries({ queryKey });

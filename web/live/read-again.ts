@@ -1,0 +1,18 @@
+/**
+ * Reads queries again after a change. The response of a load that is under way may be older than
+ * the change.
+ */
+import type { Query, QueryClient, QueryFilters } from '@tanstack/react-query';
+
+/** An invalidation cancels a running load, but only joins a first one: that one has to end first. */
+export async function readAgain(queries: QueryClient, filters: QueryFilters = {}): Promise<void> {
+  const predicate = (query: Query): boolean =>
+    query.state.data === undefined && (filters.predicate?.(query) ?? true);
+  await untilLoaded(queries, { ...filters, predicate });
+  await queries.invalidateQueries(filters);
+}
+
+/** Waits for the loads that are under way. */
+export async function untilLoaded(queries: QueryClient, filters: QueryFilters): Promise<void> {
+  await queries.refetchQueries({ ...filters, fetchStatus: 'fetching' }, { cancelRefetch: false });
+}
