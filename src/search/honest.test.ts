@@ -175,11 +175,14 @@ describe('results', () => {
       found.facets.folder?.map(({ count }) => count),
       [4, 4, 4],
     );
-    assert.equal(found.facets.date?.[0]?.count, 13);
+    // By month: the last one may have ended between two documents.
+    const dated = ({ facets: { date = [] } }: typeof found) =>
+      date.reduce((sum, { count }) => sum + count, 0);
+    assert.equal(dated(found), 13);
     assert.equal(found.facets.language?.[0]?.value, 'en');
     const filter = { host: 'notes.example' };
     const narrowed = await pawl.searchResponse(corpus, 'valve', { facets, filter });
-    assert.equal(narrowed.facets.date?.[0]?.count, 12);
+    assert.equal(dated(narrowed), 12);
   });
 
   test('follow the weights of a request', async () => {

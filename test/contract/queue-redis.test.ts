@@ -13,7 +13,7 @@ import { openBullQueue } from '../../src/queue/bullmq.ts';
 import type { QueueTimes } from '../../src/queue/queue.ts';
 import { patience } from '../support/patience.ts';
 import { type Redis, startRedis } from '../support/redis.ts';
-import { freePort } from '../support/server.ts';
+import { lastingPort } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { consumeByHand, lossTimes, message, queueTests, testTimes } from './queue-suite.ts';
 
@@ -218,7 +218,7 @@ describe('when Redis is away', () => {
     process.kill(own.pid, 'SIGKILL');
     first.settle();
     await consumer.stop(100);
-    const never = await setup(t, { url: `redis://127.0.0.1:${await freePort()}` });
+    const never = await setup(t, { url: `redis://127.0.0.1:${await lastingPort()}` });
     const idle = await consumeByHand(never.queue);
     await idle.consumer.stop(100);
   });
