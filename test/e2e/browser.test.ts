@@ -50,12 +50,16 @@ describe('a site whose text is created by scripts', () => {
     const [hit] = await pawl.search('app', 'when does the quince ripen');
     assert.equal(hit?.sourceUrl, `${server.origin}/quince`);
     const fetched = [];
+    let failures = 0;
     for await (const event of job.events()) {
-      if (event.kind === 'step_completed' && event.step === 'fetched') fetched.push(event.detail);
+      if (event.step !== 'fetched') continue;
+      if (event.kind === 'step_completed') fetched.push(event.detail);
+      if (event.kind === 'step_failed') failures += 1;
     }
     assert.ok(fetched.every((detail) => detail?.rendered instanceof Object));
     const shells = server.asked.filter((path) => path in site && !/\.js/.test(path));
-    assert.equal(shells.length, 3, 'no page is read twice');
+    // On a busy machine, a page may take longer than a try may.
+    assert.equal(shells.length, 3 + failures, 'no page is read twice in one try');
   });
 
   test('is in the inbox without a browser', async (t) => {
