@@ -88,11 +88,14 @@ export class Relay {
     };
   }
 
+  /** Reads the log to its end a last time, so that no commit of this process is left out. */
   async close(): Promise<void> {
     this.#unlisten();
     this.#cancelPoll?.();
-    this.#listeners.clear();
+    // A read that is ending may not see the last commit.
     await this.#reading;
+    await this.#read();
+    this.#listeners.clear();
   }
 
   /** Other processes write to the same log without signaling here. */

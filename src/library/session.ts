@@ -43,6 +43,7 @@ export class Session {
   readonly events: EventLog;
   readonly batch: LocalBatch;
   #started: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(assembled: Assembled) {
@@ -132,13 +133,27 @@ export class Session {
     return (await this.workers()).length > 0;
   }
 
-  /** Returns unfinished items to the queue, so that the next process resumes them immediately. */
+  /**
+   * Returns unfinished items to the queue, so that the next process resumes them immediately. Every
+   * event that this process committed has been published when it resolves.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Stops, and closes the store. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
+    await this.stop();
+    await this.#assembled.close();
+  }
+
+  async #stop(): Promise<void> {
     await this.lifetime.end();
     const { engine, attempt } = this.#assembled;
     await attempt.close();
@@ -147,6 +162,5 @@ export class Session {
     await this.#assembled.batch.stop();
     if (this.#started) await engine.stop();
     else await engine.relay.close();
-    await this.#assembled.close();
   }
 }

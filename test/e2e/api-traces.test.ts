@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startCompletionServer, withContent, withStatus } from '../support/completion-server.ts';
 import { startCollector } from '../support/span-collector.ts';
+import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
 
@@ -77,6 +78,32 @@ test('requests to the entity model are sent, too', async (t) => {
   assert.deepEqual(attributes.get('gen_ai.request.model'), { stringValue: 'finder' });
   assert.deepEqual(attributes.get('gen_ai.usage.output_tokens'), { intValue: '200' });
   assert.ok(!/Lovelace|heron|a-key/.test(JSON.stringify(spans)));
+});
+
+test('a step that is committed while the service stops is logged and traced', async (t) => {
+  const { spans, otlpUrl } = await startCollector(t);
+  const [committing, stopping] = [makeLatch(), makeLatch()];
+  const effect = async (): Promise<void> => {
+    committing.open();
+    await stopping.opened;
+  };
+  const run = async () => ({ effect });
+  const steps = [{ add: 'rated', bit: 16, version: '1', run }];
+  const bench = await openBench(t, { otlpUrl, steps });
+  await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron waits.' }] });
+  await committing.opened;
+  const closed = bench.service.close();
+  const isAway = (): Promise<boolean> =>
+    fetch(bench.service.address).then(
+      () => false,
+      () => true,
+    );
+  await until(isAway, { what: 'the server to close' });
+  stopping.open();
+  await closed;
+  const logged = bench.lines.map((line) => JSON.parse(line));
+  assert.ok(logged.some(({ msg, step }) => msg === 'step_completed' && step === 'rated'));
+  assert.ok(spans.some(({ name }) => name === 'step rated'));
 });
 
 test('an unreachable collector causes one line in the log, and nothing else', async (t) => {

@@ -12,7 +12,7 @@ import { buildServer, storeHandlers } from '../../http/server.ts';
 import type { Pawl } from '../../index.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { World } from '../../kernel/world.ts';
-import { pawlOf } from '../../library/internal.ts';
+import { pawlOf, sessionOf } from '../../library/internal.ts';
 import { openStandalone } from '../../library/standalone-services.ts';
 import { LoopWatch, stallLog } from '../../observe/loop-watch.ts';
 import type { OtlpSender } from '../../observe/otlp.ts';
@@ -109,9 +109,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const end = async (): Promise<void> => {
     await drain();
     watch.stop();
-    await Promise.all([news.stop(), outbox.stop(), standalone?.close(), broker?.stop()]);
+    await Promise.all([outbox.stop(), standalone?.close(), broker?.stop()]);
+    // The last transitions are logged, traced and shown to other orchestrators as well.
+    await sessionOf(pawl).stop();
+    await news.stop();
     await jobs.stop();
-    await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
+    // Model calls end with it, and are traced.
+    await pawl
+      .close()
+      .finally(() => spans?.flush())
+      .finally(guarded.close);
   };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {

@@ -74,6 +74,7 @@ export class News {
     this.#listeners.add(listener);
   }
 
+  /** Publishes what has been read. It is tried once more if the store is down. */
   async stop(): Promise<void> {
     this.#stop?.();
     this.#ended.abort();
@@ -104,7 +105,8 @@ export class News {
    */
   async #insist(events: readonly Event[]): Promise<void> {
     const { signal } = this.#ended;
-    for (let isReported = false; !signal.aborted; ) {
+    let isReported = false;
+    do {
       try {
         return await this.#handOut(events);
       } catch (error) {
@@ -113,7 +115,7 @@ export class News {
         isReported = true;
         await pause(this.#world, limits.loop.relayPollMs, signal);
       }
-    }
+    } while (!signal.aborted);
   }
 
   async #handOut(events: readonly Event[]): Promise<void> {

@@ -66,6 +66,19 @@ export const relayTests: readonly EngineTest[] = [
     },
   ],
   [
+    'what was committed before the relay closes is heard, signaled or not',
+    async (bench) => {
+      const { relay, commitSignal } = makeRelay(bench);
+      const { heard, listener } = recorder();
+      await relay.listen(listener);
+      await append(bench, 2);
+      commitSignal.ring('news');
+      await append(bench, 1);
+      await relay.close();
+      assert.deepEqual(heard, [1, 2, 3]);
+    },
+  ],
+  [
     'more events than a page holds come in order, page by page',
     async (bench) => {
       const { relay, commitSignal } = makeRelay(bench);
