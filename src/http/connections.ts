@@ -1,15 +1,26 @@
 /**
  * Limits connections without an authenticated request. A client that never sends a complete request
  * would block others, so their number is bounded and the oldest is closed for the newest. Before
- * the limit is reached, idle connections are closed.
+ * the limit is reached, idle connections are closed. A server that closes leaves none open, not
+ * even those whose response ends after that.
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
-export function guardConnections(server: Server): void {
-  const { connectionsMax, silentConnectionsMax, idleConnectionsFactor } = limits.request;
+type ConnectionLimits = Readonly<
+  Record<'connectionsMax' | 'silentConnectionsMax' | 'idleConnectionsFactor', number>
+>;
+
+export function guardConnections(
+  server: Server,
+  {
+    connectionsMax,
+    silentConnectionsMax,
+    idleConnectionsFactor,
+  }: ConnectionLimits = limits.request,
+): void {
   /** In order of arrival. */
   const silent = new Set<Socket>();
   let open = 0;
@@ -28,7 +39,12 @@ export function guardConnections(server: Server): void {
     }
     if (open > connectionsMax * idleConnectionsFactor) server.closeIdleConnections();
   });
-  server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    silent.delete(socket);
+    response.once('close', () => {
+      if (!server.listening) socket.destroySoon();
+    });
+  });
 }
 
 /**

@@ -55,11 +55,10 @@ describe('the rules of the gateway', () => {
   test('close idle connections before Pawl does', () => {
     for (const place of ['one-machine', 'four-machines', 'compose']) {
       const file = join(gatewayFolder, 'places', place, 'upstreams.conf');
-      const times = [...readFileSync(file, 'utf8').matchAll(/keepalive_timeout (\d+)s;/g)];
-      assert.equal(times.length, 4, place);
-      for (const [, seconds] of times) {
-        assert.ok(Number(seconds) * 1000 < limits.request.keepAliveMs, place);
-      }
+      const text = readFileSync(file, 'utf8');
+      assert.equal([...text.matchAll(/keepalive \d+;/g)].length, 4, place);
+      // The default of nginx is 60 s: see the limits.
+      assert.ok(!text.includes('keepalive_timeout'), place);
     }
   });
 

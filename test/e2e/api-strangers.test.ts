@@ -124,6 +124,11 @@ describe('strangers', () => {
     assert.match(answer, /"code":"request_too_slow"/);
   });
 
+  test('learn how long an idle connection is kept', async (t) => {
+    const { headers } = await (await openGuarded(t)).ask('GET /healthz');
+    assert.equal(headers.get('keep-alive'), `timeout=${limits.request.keepAliveMs / 1000}`);
+  });
+
   test('with strange bodies are refused, and create no job', async (t) => {
     const { ask } = await openGuarded(t);
     const headers = { 'x-api-key': keys.ann };

@@ -55,6 +55,15 @@ test('a connection outlives the longest wait for a response', () => {
   assert.ok(limits.request.idleMs >= longestMs + 10_000);
 });
 
+test('a connection stays open longer than reverse proxies keep it for their next request', () => {
+  const kept = { nginx: 60, aws: 60, traefik: 90, go: 90, caddy: 120 };
+  // A proxy may send its request at the last moment, and the request takes time to arrive.
+  const wayMs = 5_000;
+  for (const [proxy, seconds] of Object.entries(kept)) {
+    assert.ok(limits.request.keepAliveMs >= seconds * 1000 + wayMs, proxy);
+  }
+});
+
 test('a parser may use its heap, and an idle one keeps less than the kill threshold', () => {
   const { heapMib, memoryBytesMax, restingMemoryBytesMax, reservedBytesMax } = limits.parser;
   assert.ok(heapMib * 1024 * 1024 < memoryBytesMax);

@@ -29,7 +29,11 @@ export const requestLimits = {
   uploadMs: 30 * minute,
   /** Without a byte in either direction for this long, a connection is closed. */
   idleMs: 90 * second,
-  keepAliveMs: 5 * second,
+  /**
+   * Longer than reverse proxies keep a connection for its next request (nginx and AWS 60 s, Traefik
+   * 90 s, Caddy 120 s): a proxy that sends one while Pawl closes the connection answers 502.
+   */
+  keepAliveMs: 130 * second,
   uploadsPerCallerMax: 4,
   connectionsMax: 4096,
   /** Connections that have not sent a complete request yet. */
