@@ -12,8 +12,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { prepareMachine } from '../test/support/machine.ts';
+import { parseOptions } from '../test/support/parse-options.ts';
 import { benchCrawl } from './crawl.ts';
 import { reportEngine } from './engine/report.ts';
 import { runEngineSuite } from './engine/suite.ts';
@@ -30,7 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     allowPositionals: true,
     options: {
       runs: { type: 'string' },

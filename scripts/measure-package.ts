@@ -16,10 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { npm } from '../test/support/npm.ts';
+import { parseOptions } from '../test/support/parse-options.ts';
 
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '10' } } });
+const { values } = parseOptions({ options: { runs: { type: 'string', default: '10' } } });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'pawl-measure-'));
 const project = join(folder, 'project');

@@ -1,9 +1,9 @@
 /** `npm run chaos:attempt [-- --kills N --seed S]`: kills attempts during their commit. */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../support/parse-options.ts';
 import { killAttempts } from './attempt-kills.ts';
 import { chanceFrom } from './chance.ts';
 
-const { values } = parseArgs({
+const { values } = parseOptions({
   options: {
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },

@@ -5,9 +5,10 @@
  * [--restarts N --flushes N --kills N --process-kills N --seed S]`: the same for four services on
  * Postgres and three Redis. `npm run chaos -- sync`: kills processes that follow sources.
  */
-import { parseArgs } from 'node:util';
+
 import { compiled } from '../support/compiled.ts';
 import { prepareMachine } from '../support/machine.ts';
+import { parseOptions } from '../support/parse-options.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { powerSection, type Section, type SectionOptions, sectionsOfStore } from './section.ts';
 import { runServices } from './services-run.ts';
@@ -47,7 +48,7 @@ interface Options extends Omit<SectionOptions, 'server'> {
 }
 
 function readOptions(): Options | undefined {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     options: {
       kills: { type: 'string', default: '500' },
       store: { type: 'string', default: 'both' },

@@ -1,6 +1,7 @@
 /** `npm run chaos -- services`: breaks servers and services under load, and counts the losses. */
-import { parseArgs } from 'node:util';
+
 import { prepareMachine } from '../support/machine.ts';
+import { parseOptions } from '../support/parse-options.ts';
 import { mixSettings } from './mixed-settings.ts';
 import { breakServices } from './services.ts';
 
@@ -20,7 +21,7 @@ export async function runServices(args: readonly string[]): Promise<number> {
     name,
     { type: 'string', default: initial } as const,
   ]);
-  const { values } = parseArgs({ args: [...args], options: Object.fromEntries(options) });
+  const { values } = parseOptions({ args: [...args], options: Object.fromEntries(options) });
   const given = values as Readonly<Record<string, string>>;
   const numberOf = (name: keyof typeof counts): number => Number(given[name]);
   const chosen = {

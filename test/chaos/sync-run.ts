@@ -2,8 +2,9 @@
  * `npm run chaos -- sync [--kills N --store sqlite|postgres|both --kind KIND --seed S]`: kills
  * processes that follow sources of each kind. The last line gives the result.
  */
-import { parseArgs } from 'node:util';
+
 import { prepareMachine } from '../support/machine.ts';
+import { parseOptions } from '../support/parse-options.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { killedPlaces } from '../support/sync-places.ts';
 import { type Cleanup, makeDirectory, removeDirectory } from '../support/temporary.ts';
@@ -13,7 +14,7 @@ const usage =
   'use: npm run chaos -- sync [--kills N] [--store sqlite|postgres|both] [--kind KIND] [--seed S]';
 
 export async function runSync(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args: [...args],
     options: {
       kills: { type: 'string', default: '200' },

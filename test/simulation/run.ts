@@ -5,7 +5,7 @@
  * (processes die all the time, and some documents kill), `services` (steps have slots at services)
  * and `batch`.
  */
-import { parseArgs } from 'node:util';
+import { parseOptions } from '../support/parse-options.ts';
 import { runBatch } from './batch.ts';
 import { withServiceSlots } from './service-slots.ts';
 import { type RunResult, runSeed } from './simulation.ts';
@@ -16,7 +16,7 @@ const failuresMax = 5;
 const excerptLines = 25;
 const progressMs = 5_000;
 
-const { values } = parseArgs({
+const { values } = parseOptions({
   options: {
     seeds: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
