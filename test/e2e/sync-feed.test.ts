@@ -52,6 +52,18 @@ describe('a corpus that follows a feed', () => {
     assert.match(documents.get('birds/1')?.text ?? '', /heron waits/);
   });
 
+  test('reads entries without an address, and those whose address names a file', async (t) => {
+    const entries = [
+      '<item><title>One</title><description>The heron waits.</description></item>',
+      '<item><title>Two</title><link>/report.json</link><description>The owl.</description></item>',
+    ];
+    const { run, texts } = await setup(t, rss(...entries));
+    assert.equal(await run(), 'succeeded, added 2');
+    const found = [...(await texts()).values()].map(({ text }) => text).sort();
+    assert.match(found[0] ?? '', /^# One\s+The heron waits\.$/);
+    assert.match(found[1] ?? '', /^# Two\s+The owl\.$/);
+  });
+
   test('fails, and keeps its documents, while the address has no feed', async (t) => {
     const { site, run, texts, pawl } = await setup(t, rss(item(1, 'The heron waits.')));
     await run();

@@ -39,6 +39,24 @@ describe('a corpus that follows a list of pages', () => {
     '/c': htmlPage('C', 'The crane stands.'),
   };
 
+  test('reads HTML as HTML, whatever its address ends with', async (t) => {
+    const paths = ['/a.php', '/b.json', '/c.xml', '/d.py', '/e.md', '/f.csv'];
+    const found = paths.map((path) => [path, htmlPage(path, 'The heron waits.')] as const);
+    const { site, follow, texts, run } = await setup(t, {
+      ...Object.fromEntries(found),
+      '/g.py': "print('The heron waits.')",
+    });
+    const locations = [...paths, '/g.py'].map((path) => `${site.origin}${path}`);
+    await follow(locations.join(' '), { kind: 'urls' });
+    assert.equal(await run(), 'succeeded, added 7');
+    const documents = await texts();
+    for (const path of paths) {
+      const { text } = documents.get(path.slice(1)) ?? {};
+      assert.ok(text?.includes('The heron waits.') && !text.includes('<'), text);
+    }
+    assert.match(documents.get('g.py')?.text ?? '', /print\('The heron/);
+  });
+
   test('reads each page once, and asks conditionally afterwards', async (t) => {
     const { site, root, follow, texts, keys, run } = await setup(t, pages);
     const list = join(root, 'list.txt');

@@ -51,6 +51,7 @@ export function submissionOf(
   const source = kind.sourceOf(place, key);
   if (!kind.read) return source;
   if (digest === null || is_stored === 0) return undefined;
-  const input = { kind: 'blob', title: null, body: digest } as const;
+  const title = kind.hasPages ? source.source : null;
+  const input = { kind: 'blob', title, body: digest } as const;
   return { kind: 'upload', source: source.source, metadata: source.metadata, input };
 }

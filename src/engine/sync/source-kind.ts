@@ -100,6 +100,8 @@ export interface SourceKind {
   digest?(place: FollowedPlace, key: string): Promise<string | undefined>;
   /** Whether the source has it now, and its options want it. Asked before it is removed. */
   has?(place: FollowedPlace, key: string): Promise<boolean>;
+  /** True: the names are addresses of pages, whose content tells whether they are HTML. */
+  readonly hasPages?: boolean | undefined;
   /** The name of the document, and how it is submitted. With `read`, only the name counts. */
   sourceOf(place: FollowedPlace, key: string): NewSource;
   /** Documents whose source begins with this text belong to the place. */

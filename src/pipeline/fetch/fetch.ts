@@ -32,7 +32,7 @@ export function fetchStep(reader: UrlReader): StepFunction {
 async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepResult> {
   const bytes = await readBounded(context.item.source);
   const takes = await takesRecordings(context, reader);
-  const content = typed(context.item.source, bytes, takes);
+  const content = typed(context.item.source, bytes, { areRecordingsTaken: takes });
   return kept(context, content, await storeContent(content, reader.blobs));
 }
 
@@ -47,10 +47,19 @@ function kept({ item, scratch }: StepContext, content: Content, at: StoredConten
   };
 }
 
+interface TypeOptions {
+  readonly areRecordingsTaken?: boolean;
+  readonly isPage?: boolean;
+}
+
 /** Bytes with their type, by name and by content. */
-export function typed(source: string, bytes: Uint8Array, areRecordingsTaken = false): Content {
+export function typed(
+  source: string,
+  bytes: Uint8Array,
+  { areRecordingsTaken = false, isPage }: TypeOptions = {},
+): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
-  const mediaType = mediaTypeOf(source, bytes);
+  const mediaType = mediaTypeOf(source, bytes, { isPage });
   if (mediaType !== undefined && isReadable(mediaType)) return { bytes, mediaType };
   if (mediaType !== undefined && areRecordingsTaken && isRecording(mediaType)) {
     return { bytes, mediaType };
@@ -92,7 +101,9 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
   if (!input) return endWithoutText(context);
   const bytes = await from.blobs.get(input.body);
   const takes = await takesRecordings(context, from);
-  const content = typed(item.source, bytes, takes);
+  // The title of a page is its address, and that of a file its name.
+  const isPage = input.title !== null && /^https?:/.test(input.title);
+  const content = typed(item.source, bytes, { areRecordingsTaken: takes, isPage });
   const at = { blob_key: input.body, bytes: bytes.length, media_type: content.mediaType };
   return kept(context, content, { ...at, body: null, packed: null });
 }
@@ -103,7 +114,8 @@ async function fetchAttachment(context: StepContext, from: UrlReader): Promise<S
   const stored = await getFetch(reader, item.id);
   if (!stored) return endWithoutText(context);
   const bytes = bytesInRow(stored) ?? (await from.blobs.get(stored.blob_key));
-  const content = typed(item.source, bytes, await takesRecordings(context, from));
+  const areRecordingsTaken = await takesRecordings(context, from);
+  const content = typed(item.source, bytes, { areRecordingsTaken });
   return kept(context, content, await storeContent(content, from.blobs));
 }
 

@@ -180,7 +180,7 @@ const inputOf = sql<InputRow & PackedText>`
   SELECT kind, title, body, packed FROM inputs WHERE item_id = :item_id`;
 
 export interface InputRow {
-  /** `blob`: the body is the key of stored bytes, and the title is the name of the file. */
+  /** `blob`: the body is the key of stored bytes; the title is the name of the file or page. */
   readonly kind: 'text' | 'markdown' | 'html' | 'blob';
   readonly title: string | null;
   readonly body: string;

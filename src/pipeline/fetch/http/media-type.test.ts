@@ -106,3 +106,23 @@ test('archives, films and programs are not readable, documents and pictures are'
     assert.equal(isReadable(type), true, type);
   }
 });
+
+describe('the type of a page', () => {
+  const html = bytes('<?xml version="1.0"?>\n<!-- a --><!DOCTYPE html><p>x');
+  const rows: readonly [name: string, content: Uint8Array, type: string][] = [
+    ['https://a.example/index.php', html, 'text/html'],
+    ['https://a.example/feed.xml#1', html, 'text/html'],
+    ['https://a.example/README.md', bytes('<h1 align="center">A</h1>'), 'text/markdown'],
+    ['https://a.example/app.vue', bytes('<script setup>a()</script>'), 'text/x-source'],
+    ['https://a.example/a.json', bytes('{"a": "<html>"}'), 'application/json'],
+  ];
+  for (const [name, content, type] of rows) {
+    test(`${name} is ${type}`, () => {
+      assert.equal(mediaTypeOf(name, content, { isPage: true }), type);
+    });
+  }
+
+  test('is that of its name if it is a file', () => {
+    assert.equal(mediaTypeOf('index.php', bytes('<!doctype html><?php a() ?>')), 'text/x-source');
+  });
+});

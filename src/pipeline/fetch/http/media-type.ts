@@ -2,7 +2,7 @@
 
 import { formatOf, typeByName } from '../../extract/format/formats.ts';
 import { decodeText, markedCharset, wideCharset } from '../../extract/format/text/decode-text.ts';
-import { jsonTypeOf, looksLikeHtml, looksLikeMail, sniffBinary } from './sniff.ts';
+import { isWholePage, jsonTypeOf, looksLikeHtml, looksLikeMail, sniffBinary } from './sniff.ts';
 
 /** Whether `content_extracted` can extract text, or say exactly why not. */
 export function isReadable(mediaType: string): boolean {
@@ -16,8 +16,15 @@ export function isRecording(mediaType: string): boolean {
 
 const lookedAtBytes = 8192;
 
-/** Undefined if it is neither text nor a known format. */
-export function mediaTypeOf(name: string, bytes: Uint8Array): string | undefined {
+/**
+ * Undefined if it is neither text nor a known format. The extension in the address of a page tells
+ * how its server makes it, not what it is: `/index.php` is HTML.
+ */
+export function mediaTypeOf(
+  name: string,
+  bytes: Uint8Array,
+  { isPage = false }: { readonly isPage?: boolean | undefined } = {},
+): string | undefined {
   const isTextual = looksLikeText(bytes);
   const binary = sniffBinary(bytes);
   const named = typeByName(name);
@@ -27,7 +34,7 @@ export function mediaTypeOf(name: string, bytes: Uint8Array): string | undefined
     return isUnnamed ? named : binary;
   }
   if (!isTextual) return isContainer(named) ? named : undefined;
-  return textTypeOf(name, bytes);
+  return isPage && isWholePage(startOf(bytes)) ? 'text/html' : textTypeOf(name, bytes);
 }
 
 /** Formats that may begin with plain letters. */

@@ -104,8 +104,17 @@ function damagedZipType(bytes: Uint8Array, head: string): string {
 
 /** Whether the text begins like a web page. */
 export function looksLikeHtml(text: string): boolean {
-  const start = text.slice(0, 1024).replace(/^\uFEFF?(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*>)*/, '');
+  const start = startOfMarkup(text);
   return /^<(?:!doctype\s+html|html|head|body|title|script|h1|div|p|table|meta)[\s>]/i.test(start);
+}
+
+/** Whether it can be nothing else: Markdown and templates may begin with an element. */
+export function isWholePage(text: string): boolean {
+  return /^<(?:!doctype\s+html|html)[\s>]/i.test(startOfMarkup(text));
+}
+
+function startOfMarkup(text: string): string {
+  return text.slice(0, 1024).replace(/^\uFEFF?(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*>)*/, '');
 }
 
 const mailHeaders = [

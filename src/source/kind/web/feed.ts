@@ -33,6 +33,7 @@ export function feedKind(tools: WebTools): SourceKind {
       const found = await entriesOf(tools, place, { signal });
       return found?.entries.find((entry) => entry.key === key)?.bytes;
     },
+    hasPages: true,
     sourceOf: (_place, key) => ({ kind: 'upload', source: key }),
   };
 }

@@ -33,6 +33,7 @@ export function siteKind(tools: WebTools): SourceKind {
     list: (place, from) =>
       pagesOf(isSitemap(place) ? mapped(tools, place, from) : crawled(tools, place, from)),
     read: (_place, key, { signal }) => readPage(tools, key, signal),
+    hasPages: true,
     sourceOf: (_place, key) => ({ kind: 'upload', source: key }),
   };
 }

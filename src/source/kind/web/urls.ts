@@ -23,6 +23,7 @@ export function urlsKind(tools: WebTools): SourceKind {
     },
     list: (place, from) => pagesOf(rowsOf(tools, place, from)),
     read: (_place, key, { signal }) => readPage(tools, key, signal),
+    hasPages: true,
     sourceOf: (_place, key) => ({ kind: 'upload', source: key }),
   };
 }
