@@ -82,6 +82,23 @@ describe('the entries of a feed', () => {
   const read = (text: string) =>
     readFeed(text, feed).map(({ key, bytes }) => [key, Buffer.from(bytes).toString()] as const);
 
+  test('of Atom are found below the base of the feed, the entry and the link', () => {
+    const text = `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/blog/">
+      <entry><link href="one"/></entry>
+      <entry xml:base="2024/"><link href="two"/></entry>
+      <entry xml:base="2024/"><link xml:base="https://b.example/" href="three"/></entry>
+      <entry xml:base="http://["><link href="/four"/></entry></feed>`;
+    assert.deepEqual(
+      read(text).map(([key]) => key),
+      [
+        'https://a.example/blog/one',
+        'https://a.example/blog/2024/two',
+        'https://b.example/three',
+        'https://a.example/four',
+      ],
+    );
+  });
+
   test('of Atom have the address of their page', () => {
     const text = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>tag:1</id>
       <title>A &amp; B</title><link rel="self" href="/self"/><link href="/one"/>

@@ -125,7 +125,10 @@ function fromXml(text: string, feed: URL): Entry[] {
   } catch (error) {
     throw noFeed(feed, error);
   }
-  if (root?.name === 'feed') return childrenOf(root, 'entry').map(fromAtom);
+  if (root?.name === 'feed') {
+    const base = baseOf(root, feed.href);
+    return childrenOf(root, 'entry').map((entry) => fromAtom(entry, base));
+  }
   const channel = root && childOf(root, 'channel');
   if (root?.name === 'rss' && channel) return childrenOf(channel, 'item').map(fromRss);
   if (root?.name === 'RDF') return childrenOf(root, 'item').map(fromRss);
@@ -145,14 +148,22 @@ function fromRss(item: XmlElement): Entry {
   return { id, link, title: text('title'), html };
 }
 
-function fromAtom(entry: XmlElement): Entry {
+/** The address that links in an element are relative to: `xml:base`, inherited and nested. */
+function baseOf(element: XmlElement, outer: string): string {
+  const own = attributeOf(element, 'xml:base');
+  return own !== undefined && URL.canParse(own, outer) ? new URL(own, outer).href : outer;
+}
+
+function fromAtom(entry: XmlElement, feedBase: string): Entry {
   const text = (name: string): string => {
     const child = childOf(entry, name);
     return child ? textOf(child).trim() : '';
   };
   const links = childrenOf(entry, 'link');
   const alternate = links.find((each) => (attributeOf(each, 'rel') ?? 'alternate') === 'alternate');
-  const link = alternate && attributeOf(alternate, 'href');
+  const href = alternate && attributeOf(alternate, 'href');
+  const base = alternate && baseOf(alternate, baseOf(entry, feedBase));
+  const link = href && URL.canParse(href, base) ? new URL(href, base).href : href;
   const body = childOf(entry, 'content') ?? childOf(entry, 'summary');
   const isHtml = body && attributeOf(body, 'type') === 'html';
   const content = body ? textOf(body).trim() : '';
