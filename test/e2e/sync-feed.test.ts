@@ -99,6 +99,13 @@ describe('the entries of a feed', () => {
     );
   });
 
+  test('of Atom keep the paragraphs of XHTML', () => {
+    const text = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><content type="xhtml">
+      <h:div xmlns:h="x"><h:p class="a">One &lt; 2</h:p><h:p>Three</h:p></h:div>
+      </content></entry></feed>`;
+    assert.match(read(text)[0]?.[1] ?? '', /<div><p>One &lt; 2<\/p><p>Three<\/p><\/div>/);
+  });
+
   test('of Atom have the address of their page', () => {
     const text = `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>tag:1</id>
       <title>A &amp; B</title><link rel="self" href="/self"/><link href="/one"/>

@@ -165,11 +165,27 @@ function fromAtom(entry: XmlElement, feedBase: string): Entry {
   const base = alternate && baseOf(alternate, baseOf(entry, feedBase));
   const link = href && URL.canParse(href, base) ? new URL(href, base).href : href;
   const body = childOf(entry, 'content') ?? childOf(entry, 'summary');
-  const isHtml = body && attributeOf(body, 'type') === 'html';
-  const content = body ? textOf(body).trim() : '';
-  const html = isHtml ? content : paragraph(content);
+  const html = body ? bodyOf(body) : '';
   const id = text('id') || link || hash('sha256', `${text('title')}\0${html}`);
   return { id, link, title: text('title'), html };
+}
+
+function bodyOf(body: XmlElement): string {
+  const type = attributeOf(body, 'type');
+  if (type === 'xhtml') return markupOf(body);
+  const content = textOf(body).trim();
+  return type === 'html' ? content : paragraph(content);
+}
+
+/** Elements without their attributes: they separate paragraphs, and words. */
+function markupOf({ children }: XmlElement): string {
+  return children
+    .map((child) =>
+      typeof child === 'string'
+        ? escaped(child)
+        : `<${child.name}>${markupOf(child)}</${child.name}>`,
+    )
+    .join('');
 }
 
 function noFeed(feed: URL, cause?: unknown): Failure {
