@@ -77,7 +77,7 @@ test('idle connections make room for new ones', async (t) => {
 
 test('the time for headers begins with the first byte of a request', async (t) => {
   const times = {
-    headersTimeout: 200,
+    headersTimeout: 3000,
     connectionsCheckingInterval: 20,
     keepAliveTimeout: 60_000,
   };
