@@ -8,6 +8,7 @@ import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { bundlePawl } from './support/bundle.ts';
 import { givenSeed, randomSeed, seedVariable } from './support/first-seed.ts';
 import { slowPagesVariable, startLoad } from './support/load.ts';
 import { prepareMachine } from './support/machine.ts';
@@ -41,6 +42,8 @@ async function main(args: readonly string[]): Promise<number> {
   process.env[seedVariable] = String(seed);
   console.log(`seeds begin at ${seed}; ${seedVariable}=${seed} runs the same ones again\n`);
   if (suites.length > 0) prepareMachine(console.log);
+  const files = suites.flatMap((suite) => suite.files);
+  if (files.some((file) => file.startsWith('test/'))) await bundlePawl();
   const isLoaded = args.includes(loaded);
   if (isLoaded) process.env[slowPagesVariable] = '1';
   const stopLoad = isLoaded ? startLoad() : undefined;

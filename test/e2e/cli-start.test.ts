@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { pawlSource } from '../support/pawl-program.ts';
 import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 /** Writes the address of every module that a process loads to a file, one on each line. */
@@ -33,14 +34,14 @@ const isHeavy = (url: string): boolean =>
 
 describe('pawl starts without what it does not use', () => {
   test('the version loads no command, no engine and no package', async (t) => {
-    const loaded = await loadedBy(openRunner(t), ['--version']);
+    const loaded = await loadedBy(openRunner(t, pawlSource), ['--version']);
     const rest = loaded.filter((url) => /\/cli\/command\/|\/node_modules\//.test(url));
     assert.ok(loaded.length > 5, 'modules are recorded');
     assert.deepEqual([...rest, ...loaded.filter(isEngine)], []);
   });
 
   test('a search of a local store loads neither the engine nor heavy packages', async (t) => {
-    const place = openRunner(t);
+    const place = openRunner(t, pawlSource);
     place.write('docs/cat.md', 'The cat sleeps on the harmonium.');
     await place.run(['ingest', 'docs', '-c', 'notes', '-q']);
     const loaded = await loadedBy(place, ['search', 'notes', 'harmonium']);
@@ -52,7 +53,7 @@ describe('pawl starts without what it does not use', () => {
   });
 
   test('a list of jobs loads no HTTP client, and nothing that only a service needs', async (t) => {
-    const place = openRunner(t);
+    const place = openRunner(t, pawlSource);
     place.write('docs/cat.md', 'The cat sleeps on the harmonium.');
     await place.run(['ingest', 'docs', '-c', 'notes', '-q']);
     const loaded = await loadedBy(place, ['jobs']);
@@ -65,7 +66,7 @@ describe('pawl starts without what it does not use', () => {
   });
 
   test('a search gives the same results with and without the engine', async (t) => {
-    const place = openRunner(t);
+    const place = openRunner(t, pawlSource);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.');
     place.write('docs/dog.md', '# The dog\n\nThe dog guards the harmonium of the cat.');
     await place.run(['ingest', 'docs', '-c', 'notes', '-q']);

@@ -3,13 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { patience } from '../support/patience.ts';
+import { pawlProgram } from '../support/pawl-program.ts';
 import { isStopped } from '../support/process-state.ts';
 import { type Cleanup, makeDirectory, removeDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-
-const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface Finished {
   readonly code: number | null;
@@ -48,7 +46,7 @@ export interface CommandRunner {
   readOne<Shape>(args: readonly string[]): Promise<Shape>;
 }
 
-export function openRunner(t: Cleanup): CommandRunner {
+export function openRunner(t: Cleanup, program = pawlProgram): CommandRunner {
   const folder = makeDirectory();
   const children = new Set<ChildProcess>();
   t.after(async () => {
@@ -57,7 +55,7 @@ export function openRunner(t: Cleanup): CommandRunner {
     removeDirectory(folder);
   });
   const start = (args: readonly string[], options: RunOptions = {}): Started => {
-    const child = spawn(process.execPath, [cli, ...args], {
+    const child = spawn(process.execPath, [program, ...args], {
       cwd: folder,
       env: { ...process.env, NO_COLOR: '1', ...options.environment },
     });

@@ -3,16 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { RoleName } from '../../src/app/settings/service.ts';
 import { CallbackGate } from './callback-gate.ts';
+import { pawlProgram } from './pawl-program.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { type Redis, startRedis } from './redis.ts';
 import { lastingPort } from './server.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 import { until } from './wait.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 export const internalKey = 'the-internal-key-of-the-tests';
 /** The key of a user. */
 export const userKey = 'the-key-of-a-person';
@@ -56,7 +55,15 @@ export class RoleProcess {
 
   async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
     if (this.port === 0) this.port = await lastingPort();
-    const args = [cli, 'serve', '--role', this.role, '--port', String(this.port), '--no-sample'];
+    const args = [
+      pawlProgram,
+      'serve',
+      '--role',
+      this.role,
+      '--port',
+      String(this.port),
+      '--no-sample',
+    ];
     this.#output = '';
     const child = spawn(process.execPath, [...args, '--json'], {
       env: { ...process.env, NO_COLOR: '1', PAWL_LOG: 'warn', ...this.#environment, ...more },
