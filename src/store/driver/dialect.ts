@@ -68,11 +68,12 @@ export const postgresDialect: Dialect = {
     lower: 'pawl_lower',
   },
   placeholder: (index) => `$${index}`,
+  // In the list of a SELECT, the arrays are read side by side. In FROM, each is stored first.
   rowsClause: (columns) => {
-    const arrays = Object.values(columns).map(
-      (type, index) => `$${index + 1}::${arrayTypes[type]}[]`,
+    const lists = Object.entries(columns).map(
+      ([name, type], index) => `unnest($${index + 1}::${arrayTypes[type]}[]) AS ${name}`,
     );
-    return `FROM unnest(${arrays.join(', ')}) AS r(${Object.keys(columns).join(', ')})`;
+    return `FROM (SELECT ${lists.join(', ')}) AS r`;
   },
   rowColumn: (name) => `r.${name}`,
 };

@@ -187,6 +187,22 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
+    'on Postgres, the rows of a statement are read as they come, and not stored before',
+    async (store) => {
+      // SQLite runs the statement once for each row.
+      if (store.database.dialect.name !== 'postgres') return;
+      await withThings(store, 1);
+      const explain = sqlRows({ id: 'int', size: 'int' })<{ 'QUERY PLAN': string }>`
+        EXPLAIN UPDATE things SET size = :size {rows} WHERE things.id = :id`;
+      const plan = await store.database.write((transaction) =>
+        transaction.each(explain, [{ id: 1, size: 2 }]),
+      );
+      const text = plan.map((row) => row['QUERY PLAN']).join('\n');
+      assert.match(text, /ProjectSet/);
+      assert.doesNotMatch(text, /Function Scan/);
+    },
+  ],
+  [
     'ids are found in a list by the fact amongIds, also in an empty one',
     async (store) => {
       await withThings(store, 4);
