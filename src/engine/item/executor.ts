@@ -155,7 +155,7 @@ class ItemRun {
   }
 
   /** The outcomes of the pending reports. */
-  async #reported(): Promise<StepOutcome[]> {
+  #reported(): Promise<StepOutcome[]> {
     const pending = this.#pendingReports;
     this.#pendingReports = [];
     return outcomesOf(pending);
@@ -189,7 +189,7 @@ class ItemRun {
   }
 
   /** Branches run concurrently. Each commits when it is done, independent of its siblings. */
-  async #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
+  #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
     return outcomesOf(steps.map((step) => this.#runStep(step)));
   }
 
@@ -249,11 +249,17 @@ class ItemRun {
     this.#uses.delete(step);
     return new Promise((resolve, reject) => {
       const controller = new AbortController();
-      const abort = (reason: unknown): void => {
-        end();
+      const ending =
+        <T>(settle: (value: T) => void) =>
+        (value: T): void => {
+          cancel();
+          this.#aborts.delete(abort);
+          settle(value);
+        };
+      const abort = ending((reason: unknown) => {
         controller.abort(reason);
         reject(reason);
-      };
+      });
       const cancel = world.setTimer(() => {
         abort(new Failure('timeout_soft', `${step} took longer than ${timeoutMs} ms`));
       }, timeoutMs);
@@ -267,11 +273,7 @@ class ItemRun {
         progress: (done: number, total: number) => this.#tell(step, done, total),
         used: (use: ModelUse) => this.#uses.set(step, addUse(this.#uses.get(step), use)),
       };
-      const end = (): void => {
-        cancel();
-        this.#aborts.delete(abort);
-      };
-      (async () => run(context))().then(resolve, reject).finally(end);
+      (async () => run(context))().then(ending(resolve), ending(reject));
     });
   }
 
