@@ -4,7 +4,7 @@
  */
 import type { Query, QueryClient, QueryFilters } from '@tanstack/react-query';
 
-/** An invalidation cancels a running load, but only joins a first one: that one has to end first. */
+/** An invalidation cancels a running load, but only joins a first one: that has to end before. */
 export async function readAgain(queries: QueryClient, filters: QueryFilters = {}): Promise<void> {
   const predicate = (query: Query): boolean =>
     query.state.data === undefined && (filters.predicate?.(query) ?? true);
