@@ -88,7 +88,7 @@ export class Relay {
     };
   }
 
-  /** Reads the log to its end a last time, so that no commit of this process is left out. */
+  /** Reads the log to its end a last time, so that every commit of this process is published. */
   async close(): Promise<void> {
     this.#unlisten();
     this.#cancelPoll?.();

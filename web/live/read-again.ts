@@ -1,6 +1,6 @@
 /**
- * Reads queries again after a change. The response of a load that is under way may be older than
- * the change.
+ * Reads queries again after a change. The response of a load that is still running may be older
+ * than the change.
  */
 import type { Query, QueryClient, QueryFilters } from '@tanstack/react-query';
 
@@ -12,7 +12,7 @@ export async function readAgain(queries: QueryClient, filters: QueryFilters = {}
   await queries.invalidateQueries(filters);
 }
 
-/** Waits for the loads that are under way. */
+/** Waits for the loads that are still running. */
 export async function untilLoaded(queries: QueryClient, filters: QueryFilters): Promise<void> {
   await queries.refetchQueries({ ...filters, fetchStatus: 'fetching' }, { cancelRefetch: false });
 }
