@@ -32,16 +32,11 @@ const outputCharactersMax = 20_000;
  */
 const drainMs = 2_000;
 const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
-const start = new URL('./test-start.ts', import.meta.url).href;
 const running = new Set<ChildProcess>();
 
-export async function runTestFile(
-  file: string,
-  eventMs: number = patience.eventMs,
-): Promise<FileResult> {
+export async function runTestFile(file: string): Promise<FileResult> {
   const startedAt = performance.now();
-  const args = [`--import=${start}`, `--test-reporter=${reporter}`, file];
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, [`--test-reporter=${reporter}`, file], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
     // Hundreds of processes load the same modules: they are compiled once.
@@ -58,18 +53,13 @@ export async function runTestFile(
     patience.fileMs,
   );
   let linger: NodeJS.Timeout | undefined;
-  let uncaught: NodeJS.Timeout | undefined;
   child.on('message', (message: TestMessage) => {
     tally.add(message);
-    if (message.kind === 'uncaught') {
-      // What a test awaits may never come now.
-      uncaught ??= setTimeout(() => kill('the file did not end after the uncaught error'), eventMs);
-    }
     clearTimeout(linger);
     if (tally.underWay > 0) return;
     linger = setTimeout(
       () => kill('the tests ended but the process did not: something was left open'),
-      eventMs,
+      patience.eventMs,
     );
   });
   child.stdout?.on('data', tally.write);
@@ -84,7 +74,6 @@ export async function runTestFile(
   await told;
   // Only now: each message that arrives after the exit starts the timer again.
   clearTimeout(linger);
-  clearTimeout(uncaught);
   await Promise.race([drained, pause(drainMs, undefined, { ref: false })]);
   running.delete(child);
   return tally.result(file, code ?? signal, performance.now() - startedAt);
@@ -121,9 +110,6 @@ class Tally {
         break;
       case 'failed':
         this.fail(message.name, message.detail);
-        break;
-      case 'uncaught':
-        this.fail(`uncaught error; last begun: ${this.lastBegun}`, message.detail);
         break;
       case 'spent':
         this.#cpuSeconds = message.cpuSeconds;

@@ -12,7 +12,6 @@ export type TestMessage =
   | { readonly kind: 'passed'; readonly name: string }
   | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly name: string; readonly detail: string }
-  | { readonly kind: 'uncaught'; readonly detail: string }
   | { readonly kind: 'spent'; readonly cpuSeconds: number };
 
 const nodeFrame = /^\s+at .*(?:node:internal|node:async_hooks|<anonymous>\)$)/;
@@ -71,7 +70,7 @@ function messageOf(event: Ended, name: string): TestMessage | undefined {
 }
 
 /** The error in full, without the frames of Node itself; for an assertion its message suffices. */
-export function describe(error: unknown): string {
+function describe(error: unknown): string {
   const text = error instanceof AssertionError ? error.stack : undefined;
   const lines = (text ?? inspect(error, { depth: 8 })).split('\n');
   return lines.filter((line) => !nodeFrame.test(line)).join('\n');
